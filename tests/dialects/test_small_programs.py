@@ -3889,3 +3889,76 @@ class Net(nn.Module):
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_function_that_gives_itself_more_each_time_is_followed_to_an_end(target):
     verify(HEAD + BUILT_BY_ITSELF, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
+DETECTS = """
+import math
+
+
+class Detect(nn.Module):
+    stride = None  # set when the model is built
+
+    def __init__(self, anchors, ch):
+        super().__init__()
+        self.nl, self.na, self.no = len(anchors), len(anchors[0]) // 2, 5
+        self.register_buffer("anchors", torch.tensor(anchors).float().view(self.nl, -1, 2))
+        self.m = nn.ModuleList(nn.Conv2d(c, self.no * self.na, 1) for c in ch)
+
+    def forward(self, x):
+        for i in range(self.nl):
+            x[i] = self.m[i](x[i])
+            b, _, h, w = x[i].shape
+            x[i] = x[i].view(b, self.na, self.no, h, w).permute(0, 1, 3, 4, 2)
+        if self.training:
+            return x
+        return [v * s * self.anchors.sum() for v, s in zip(x, self.stride)]
+
+
+class Segment(Detect):
+    pass
+
+
+def parse(sizes):
+    layers = []
+    for i, (a, b) in enumerate(zip(sizes, sizes[1:])):
+        m = nn.Sequential(nn.Conv2d(a, b, 3, 2, 1), nn.ReLU()) if i else nn.Conv2d(a, b, 3, 2, 1)
+        m.i, m.f = i, -1
+        layers.append(m)
+    return nn.ModuleList(layers)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = parse([3, 4, 8])
+        self.detect = Detect([[10, 13, 16, 30], [33, 23, 30, 61]], [4, 8])
+        m = self.detect
+
+        def _forward(x):
+            return self.forward(x)[0] if isinstance(m, Segment) else self.forward(x)
+
+        s = 32
+        m.stride = torch.tensor([s / x.shape[-2] for x in _forward(torch.zeros(1, 3, s, s))])
+        m.anchors /= m.stride.view(-1, 1, 1)
+        self.stride = m.stride
+        self._initialize_biases()
+
+    def forward(self, x):
+        kept = []
+        for m in self.body:
+            x = m(x) + m.i
+            kept.append(x)
+        return self.detect(kept)
+
+    def _initialize_biases(self):
+        m = self.detect
+        for mi, s in zip(m.m, m.stride):
+            b = mi.bias.view(m.na, -1)
+            b.data[:, 4] += math.log(8 / (640 / s) ** 2)
+            mi.bias = nn.Parameter(b.view(-1), requires_grad=True)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_detector_runs_itself_for_its_strides(target):
+    verify(HEAD + DETECTS, "Net", "", [torch.randn(2, 3, 32, 32, dtype=torch.float64)], target)

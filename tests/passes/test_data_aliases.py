@@ -16,6 +16,13 @@ CASES = {
     ),
     "w = self.weight.data\nw.view(-1).zero_()": "self.weight.data.view(-1).zero_()",
     "w = self.weight.data\nw[0] = 1": "self.weight.data[0] = 1",
+    "for m in self.heads:\n    b = m.bias.view(x.n, -1)\n    b.data[:, 4] += 1\n    m.bias = Parameter(b.view(-1))": (
+        "for m in self.heads:\n    m.bias.view(x.n, -1).data[:, 4] += 1\n"
+        "    m.bias = Parameter(m.bias.view(x.n, -1).view(-1))"
+    ),
+    "b = x.bias.view(2, -1)\nb[:, 4] = 1": None,
+    "b = x.bias.view(2, -1)\nx.bias = None\nb.data[:, 4] = 1": None,
+    "b = x.bias.view(n(), -1)\nb.data[:, 4] = 1": None,
     # it is only read, or may be another by then
     "w = self.weight.data\ny = w + 1": None,
     "w = self.weight.data\nself.weight = x\nw.zero_()": None,

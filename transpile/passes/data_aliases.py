@@ -1,7 +1,11 @@
-"""A name for the data of a module's array, through which that is written, is the array itself.
+"""A name for the data of a module's array, or for a view of it, through which that is written, is
+the array itself.
 
 w = self.proj.weight.data                      init.xavier_uniform_(self.proj.weight.data
 init.xavier_uniform_(w.view(n, -1))       →                         .view(n, -1))
+
+b = conv.bias.view(anchors, -1)           →    conv.bias.view(anchors, -1).data[:, 4] += 1
+b.data[:, 4] += 1
 """
 
 from __future__ import annotations
@@ -10,11 +14,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..model.copy import clone
-from ..model.expressions import Attribute, Name
-from ..model.names import dotted, everywhere, rebound
-from ..model.node import Node
+from ..model.expressions import Attribute, Call, Constant, Name, Starred
+from ..model.names import below, dotted, everywhere, rebound, root
+from ..model.node import Expression, Node
+from ..model.operators import Unary
 from ..model.program import Function, Scope
-from ..model.statements import Assign
+from ..model.statements import Assign, Block
 from .pass_ import Changes, Pass
 from .written import is_written
 
@@ -37,8 +42,8 @@ def _spelling(statement: Assign) -> Callable[[Node], Node]:
 
 
 def _found(function: Function) -> Iterator[tuple[Assign, str]]:
-    """Names that are given `self.a.b.data` once, and written through, where nothing above that data
-    is set later in the function."""
+    """Names that are given `self.a.b.data`, or a view of an array, once, and written through, where
+    nothing above that array is set later in the function, but by the last that uses the name."""
     me = function.parameters[0].name if function.owner and function.parameters else None
     changing = rebound(function)
     stored = [t for a in function.nodes(Assign) for t in a.targets if isinstance(t, Attribute)]
@@ -46,17 +51,61 @@ def _found(function: Function) -> Iterator[tuple[Assign, str]]:
         target, value = statement.targets[0], statement.expression
         if len(statement.targets) != 1 or statement.operator or not isinstance(target, Name):
             continue
-        path = dotted(value) if isinstance(value, Attribute) and value.name == "data" else None
-        if path is None or me is None or path.split(".")[0] != me or path.count(".") < 2:
+        path, viewed = _viewed(value, changing)
+        words = path.split(".") if path is not None else [""]
+        if target.id in changing or words[0] in ("", *changing):
             continue
-        words = path.split(".")
+        uses, block = list(_uses(function, target.id, statement)), statement.parent
+        if not isinstance(block, Block) or not _are_below(uses, block):
+            continue
+        if not viewed and (block is not function.body or words[0] != me):
+            continue
         above = {".".join(words[:i]) for i in range(2, len(words) + 1)}
-        places = {dotted(t) for t in stored if t.start > statement.start}
-        if changing & {target.id, me} or above & places:
+        last = max((use.start for use in uses), default=0)
+        later = [t for t in stored if t.start > statement.start and dotted(t) in above]
+        if any(t.start < last and not _is_set_by(t, uses) for t in later):
             continue
-        uses = list(_uses(function, target.id, statement))
-        if statement.parent is function.body and any(map(is_written, uses)):
+        through = [use for use in uses if not viewed or _is_data(use.parent)]
+        if any(map(is_written, through)):
             yield statement, target.id
+
+
+def _viewed(value: Expression | None, changing: set[str]) -> tuple[str | None, bool]:
+    """The path of `self.a.b.data`; and of `a.bias` in `a.bias.view(n, -1)`, a view of it."""
+    if isinstance(value, Attribute) and value.name == "data":
+        path = dotted(value)
+        return (path, False) if path is not None and path.count(".") > 1 else (None, False)
+    if isinstance(value, Call) and isinstance(value.function, Attribute):
+        fixed = value.function.name == "view" and all(_stays(a, changing) for a in value.arguments)
+        path = dotted(value.function.object)
+        return (path, True) if fixed and path is not None and "." in path else (None, False)
+    return None, False
+
+
+def _stays(node: Expression, changing: set[str]) -> bool:
+    """Whether an expression is the same wherever it stands."""
+    if isinstance(node, (Attribute, Name)):
+        name = root(node)
+        return name is not None and name.id not in changing
+    if isinstance(node, Unary):
+        return _stays(node.operand, changing)
+    return isinstance(node, Constant) and not isinstance(node, Starred)
+
+
+def _are_below(uses: list[Name], block: Block) -> bool:
+    names = set(below(block, Name))
+    return all(use in names for use in uses)
+
+
+def _is_set_by(target: Attribute, uses: list[Name]) -> bool:
+    """Whether the last uses of a name give its array another value: `m.bias = Parameter(b)`."""
+    statement = target.parent
+    inside = set(statement.walk()) if isinstance(statement, Assign) else set()
+    return all(use in inside for use in uses if use.start > target.start)
+
+
+def _is_data(node: Node | None) -> bool:
+    return isinstance(node, Attribute) and node.name == "data"
 
 
 def _uses(function: Function, name: str, statement: Assign) -> Iterator[Name]:

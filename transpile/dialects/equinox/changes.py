@@ -2,40 +2,30 @@
 
 zeros_(self.head.bias)          self.head = eqx.tree_at(lambda m: m.bias, self.head, v)
 init(self.fc)                   self.fc = init(self.fc)
-for m in self.modules():        def init(m):
-    zeros_(m.weight)                m = eqx.tree_at(lambda m: m.weight, m, v)
-                                    return m
-                                nn.assign_fields(self, nn.map_modules(init, self))
+m.i, m.f = i, -1                m = nn.with_field(m, "i", i)
+                                m = nn.with_field(m, "f", -1)
 """
 
 from __future__ import annotations
 
-from ...facts.bindings import Liveness
-from ...facts.bindings.activity import bound
-from ...facts.values.lattice import NONE, Method, Module, Tensor
+from ...facts.modules import pairs
+from ...facts.values.lattice import NONE, Module, Tensor
 from ...model.copy import clone
 from ...model.edits import block_of, leave_out
-from ...model.effects import BUFFER, CONSTANT, Declare, Key, Read, Support, Walk, Write
+from ...model.effects import BUFFER, CONSTANT, Declare, Key, Read, Support, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
-from ...model.names import root, target_names
+from ...model.names import root
 from ...model.node import Expression, Statement
-from ...model.program import Function, Parameter
-from ...model.statements import (
-    Assign,
-    Block,
-    ExpressionStatement,
-    For,
-    Return,
-)
-from ..fresh import fresh, taken
+from ...model.program import Function
+from ...model.statements import Assign, Block, ExpressionStatement, For, Return
 from ..reports import Reports
 from ..threading.changes import is_applied, is_part_of_module
-from .bodies import WALKS, freezes, jumps, leaves
+from .bodies import freezes
 from .listed import makes_list, of_list, stored, with_layer
+from .loops import Loops
 from .places import Places, Unplaced
 from .plan import Plan
 
-_UNKNOWN = "a loop changes modules or params that it comes to in a way not known"
 _FROZEN = "arrays have no requires_grad: say what is trained where gradients are taken"
 
 
@@ -46,24 +36,20 @@ class Changing:
         self.function, self.plan, self.reports = function, plan, reports
         self.changes = plan.signatures.changes
         self.building = plan.is_building(function)
-        self.inner: list[Function] = []  # the functions that were made of loops, inner ones first
         changed = self.changes.parameter(function)
         self.places = Places(function, self.building, changed, self._gives_back)
-        self._taken = taken(function)
-        self._live: Liveness | None = None
+        self._loops = Loops(function, plan, self.places, self._block)
 
     def write(self) -> list[Function]:
         """Returns the functions that were made: their draws have keys of their own."""
         changed = self.changes.parameter(self.function)
-        if any(isinstance(n, Walk) for n in self.function.body.walk()):
-            self._live = Liveness(self.function)
         self._block(self.function.body)
         if changed is not None:
             self._give_back(self.function, changed)
-        return self.inner
+        return self._loops.made
 
     def _block(self, block: Block) -> None:
-        for statement in list(block.body):
+        for statement in [s for whole in list(block.body) for s in self._apart(whole)]:
             if freezes(statement):
                 self.reports.report("frozen-param", statement, _FROZEN)
                 leave_out(statement)
@@ -74,6 +60,25 @@ class Changing:
                 id = "module-walk" if isinstance(statement, For) else "parameter-write"
                 self.reports.refuse(id, statement, str(why))
 
+    def _apart(self, statement: Statement) -> list[Statement]:
+        """`m.i, m.f = i, -1`, of which no part reads what another sets, as one for each."""
+        target = statement.targets[0] if isinstance(statement, Assign) else None
+        if not isinstance(target, Display) or not self._sets_parts(target):
+            return [statement]
+        assert isinstance(statement, Assign) and statement.expression is not None
+        found = list(pairs(target, statement.expression))
+        reading = (Attribute, Subscript, Call)
+        read = any(isinstance(n, reading) for _, v in found for n in (v, *v.walk()))
+        if read or any(isinstance(t, Name) for t, _ in found):
+            return [statement]
+        made: list[Statement] = [Assign([clone(t)], clone(v)) for t, v in found]
+        block_of(statement).substitute(statement, made)
+        return made
+
+    def _sets_parts(self, target: Display) -> bool:
+        parts = [t for t in target.elements if is_part_of_module(t)]
+        return not all(map(self.places.is_own_attribute, parts))
+
     def _statement(self, statement: Statement) -> None:
         if isinstance(statement, Function):
             return
@@ -83,7 +88,7 @@ class Changing:
         elif isinstance(statement, Assign):
             made = self._assign(statement)
         elif isinstance(statement, For):
-            made = self._loop(statement)
+            made = self._loops.write(statement)
         elif isinstance(statement, ExpressionStatement):
             made = self._call(statement)
         if made is not None:
@@ -115,6 +120,8 @@ class Changing:
         if isinstance(assign, Declare) or assign.expression is None or len(assign.targets) != 1:
             return None
         target = assign.targets[0]
+        if isinstance(target, Display) and self._sets_parts(target):
+            raise Unplaced("several fields of a module are set at once: set one after the other")
         if assign.expression.value == NONE:  # `done = zero(self.a)`, which gives nothing in torch
             filled = self._call(ExpressionStatement(clone(assign.expression)))
             return filled and [*filled, Assign([target], Constant(None))]
@@ -185,111 +192,6 @@ class Changing:
     def _gives_back(self, call: Call, name: Name) -> bool:
         """Whether a call gives a module back that it is given."""
         return self.changes.argument(call) is name
-
-    # --- loops ------------------------------------------------------------------------------------
-
-    def _loop(self, loop: For) -> list[Statement] | None:
-        """A loop that changes what it goes over, as a function."""
-        names = target_names(loop.target)
-        if not self.changes.roots(loop.body, self.building) & set(names):
-            if isinstance(loop, Walk):
-                self._plain(loop)
-            return None
-        self._check(loop, names)
-        if isinstance(loop.iterable, Display):
-            return self._each(loop, names)
-        place, word, named = self._walked(loop.iterable)
-        if not self.places.has(place):
-            raise Unplaced(_UNKNOWN)
-        if len(names) != 1 + named:
-            raise Unplaced("a loop changes what it goes over, under names that cannot be told")
-        made = self._function(loop, names)
-        call = Call(Support(word), [Name(made.name), clone(place)])
-        if named:
-            call.append(Constant(True), "named")
-        if self._draws(made):
-            call.append(Key(), "key")
-        if (held := self.plan.names_of(place, self.function)) is not None:
-            given = [clone(held.object), held, call]
-            return [made, ExpressionStatement(Call(Support("assign_named"), given))]
-        return [made, *self.places.store(place, call)]
-
-    def _plain(self, loop: Walk) -> None:
-        """A walk that changes nothing: `for m in nn.modules(self)`."""
-        _, word, named = self._walked(loop.iterable)
-        if self.places.changes_self(loop.body):
-            raise Unplaced("what a walk over modules does here has no form in Equinox")
-        helper = word.removeprefix("map_")
-        call = loop.iterable
-        assert isinstance(call, Call) and isinstance(call.function, Attribute)
-        made = Call(Support(f"named_{helper}" if named else helper), [call.function.object])
-        call.replace(made)
-        loop.become(For(loop.target, loop.iterable, loop.body, loop.orelse))
-
-    def _walked(self, iterable: Expression) -> tuple[Expression, str, bool]:
-        """The place that a loop goes over, what maps it, and whether there are names."""
-        if isinstance(iterable, Call) and isinstance(iterable.function, Attribute):
-            function = iterable.function
-            known = isinstance(function.value, Method) or function.name in ("values", "items")
-            if function.name in WALKS and known and not iterable.arguments:
-                return function.object, *WALKS[function.name]
-        elif isinstance(iterable, (Name, Attribute, Subscript)):
-            given = isinstance(iterable, Name) and iterable.id in self.places.own
-            if (
-                given
-                or isinstance(iterable.value, Module)
-                or self.plan.names_of(iterable, self.function)
-            ):
-                return iterable, "map_children", False
-        raise Unplaced(_UNKNOWN)
-
-    def _each(self, loop: For, names: list[str]) -> list[Statement]:
-        """`for m in (self.a, self.b)`: one call for each."""
-        elements = loop.iterable.elements  # type: ignore[attr-defined]
-        if len(names) != 1 or not all(self.places.has(e) for e in elements):
-            raise Unplaced("a loop changes modules that it comes to in a way not known")
-        made = self._function(loop, names)
-        stored: list[Statement] = []
-        for element in elements:
-            call = Call(Name(made.name), [clone(element)])
-            if self._draws(made):
-                call.append(Key(), "key")
-            stored += self.places.store(element, call)
-        return [made, *stored]
-
-    def _check(self, loop: For, names: list[str]) -> None:
-        if self._live is None:
-            self._live = Liveness(self.function)
-        inside = set(bound(loop.body)) - set(names)
-        after, before = self._live.after.get(loop, frozenset()), self._live.before.get(loop.body)
-        if loop.orelse is not None or inside & (after | (before or frozenset())):
-            raise Unplaced("a loop that changes modules hands names on from turn to turn")
-        if leaves(loop.body) or self.places.changes_self(loop.body):
-            raise Unplaced("a loop that changes modules does more than that")
-
-    def _function(self, loop: For, names: list[str]) -> Function:
-        """The body of a loop as a function that gives back what it changes."""
-        name = fresh("init", self._taken)
-        self._taken.add(name)
-        self.places.own.update(names)
-        body, changed = loop.body, names[-1]
-        self._block(body)
-        for jump in list(jumps(body)):
-            block_of(jump).substitute(jump, [Return(Name(changed))])
-        body.append([Return(Name(changed))])
-        made = Function(name, [Parameter(n) for n in names], body)
-        if self._draws(made):
-            made.parameters.append(Parameter("key"))
-            made.adopt()
-        self.inner.append(made)
-        return made
-
-    def _draws(self, function: Function) -> bool:
-        calls = self.plan.signatures
-        return any(
-            isinstance(n, Key) or isinstance(n, Call) and calls.of_call(n).draws
-            for n in function.body.walk()
-        )
 
     def _give_back(self, function: Function, name: str) -> None:
         for statement in function.nodes(Return):

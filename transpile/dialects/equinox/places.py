@@ -13,7 +13,7 @@ from ...model.effects import Apply, New, Support, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Subscript
 from ...model.names import root, target_names
 from ...model.node import Expression, Node, Statement
-from ...model.operators import Compare
+from ...model.operators import Compare, Conditional, sides
 from ...model.program import Function, Parameter
 from ...model.statements import Assign, ExpressionStatement, For, Return
 from ..threading.order import CHANGING
@@ -206,6 +206,8 @@ class Places:
 
 def _is_made(value: Expression) -> bool:
     """Whether a value is new, not one that is fetched from where it stands."""
+    if isinstance(value, Conditional):
+        return all(map(_is_made, sides(value)))
     if isinstance(value, New):
         return True
     if not isinstance(value, Call):

@@ -1,6 +1,9 @@
 """Helpers of the Equinox output for constructors: modules with other parts, walks over modules."""
 
+import dataclasses
+import functools
 from collections import OrderedDict
+from typing import Any
 
 import equinox as eqx
 
@@ -8,10 +11,19 @@ from .prelude import key_stream
 
 
 def with_field(module, name, value):
-    """The module with another value in a field, which may be a static one."""
-    new = copied(module)
+    """The module with another value in a field, which may be a static one, or new to its class."""
+    new, cls = copied(module), type(module)
+    if name not in (field.name for field in dataclasses.fields(cls)):
+        object.__setattr__(new, "__class__", with_static_field(cls, name))
     object.__setattr__(new, name, value)
     return new
+
+
+@functools.cache
+def with_static_field(cls, name):
+    """The class with one more field, which is static."""
+    field = eqx.field(static=True, default=None)
+    return type(cls.__name__, (cls,), {"__annotations__": {name: Any}, name: field})
 
 
 def with_layer(sequential, layer, name=None):

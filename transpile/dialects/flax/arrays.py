@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...facts.values.lattice import Static
+from ...facts.modules import Array
+from ...facts.values.lattice import Module, Static
 from ...model.copy import clone
 from ...model.effects import Cond, Declare, Loop, NewArray, Put, Read, Scan, Support, Tie, Write
 from ...model.expressions import (
@@ -177,6 +178,7 @@ def write(low: Lowering, node: Write) -> None:
     path = dotted_read(target)
     cls = low.cls(node)
     begun = low.plan.begun(cls, target.name) if own and cls is not None else Begun()
+    begins = None if own else _begins_from_outside(low, node)
     shaped = own and node.bound and _may_gain_dims(low, node)
     if node.detached and getattr(target, "kind", "") == "param":
         if low.unit(node) not in low.plan.building:
@@ -208,6 +210,11 @@ def write(low: Lowering, node: Write) -> None:
                 value = Constant(float(number))
             value = _detached(node, value)
             made = Assign([target], Call(low.support("Constant"), [value]))
+        elif begins is not None:
+            value = _detached(node, value)
+            made = Assign(
+                [target], _variable(low, begins.kind, begins.name, begins.persistent, value)
+            )
         elif shaped:
             call = Call(Attribute(target, "set_value"), [_detached(node, value)])
             made = ExpressionStatement(call)
@@ -218,6 +225,17 @@ def write(low: Lowering, node: Write) -> None:
     if placed:
         low.skipped.add(value)
     low.edits.change(node, edit)
+
+
+def _begins_from_outside(low: Lowering, node: Write) -> Array | None:
+    """`self.attn.mask = mask`, in a constructor, of what that of `attn` sets to None."""
+    target, modules = node.target, low.plan.modules
+    if not isinstance(target, Read) or low.unit(node) not in low.plan.building:
+        return None
+    value = target.object.value
+    found = modules.classes_of(value.refs) if isinstance(value, Module) else []
+    unset = [cls for cls in found if low.plan.is_unset(cls, target.name)]
+    return modules.arrays(unset[0]).get(target.name) if unset else None
 
 
 def _may_gain_dims(low: Lowering, node: Write) -> bool:

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from ...facts.values.lattice import Module, Static
 from ...model.effects import Apply, Detached, Support
-from ...model.expressions import Attribute, Call, Display, ForClause, Name, Subscript
+from ...model.expressions import Attribute, Call, Comprehension, Display, ForClause, Name, Subscript
 from ...model.names import target_names
 from ...model.node import Expression, Node
-from ...model.operators import Binary
-from ...model.program import Function
-from ...model.statements import Assign, ExpressionStatement, For
+from ...model.operators import Binary, Conditional
+from ...model.program import Function, Scope
+from ...model.statements import Assign, ExpressionStatement, For, Return
 from ..reports import Reports
 from .signatures import Signatures
 
@@ -66,12 +66,16 @@ def gives_shapes(node: Expression, function: Function, seen: frozenset[str] = fr
             and call.function is around
             and gives_shapes(call, function, seen)
         )
-    if isinstance(around, (Subscript, Detached, Display, Binary)):
+    if isinstance(around, (Subscript, Detached, Display, Binary)) or (
+        isinstance(around, Conditional) and node is not around.test
+    ):
         return gives_shapes(around, function, seen)
     if isinstance(around, Call):
         return _is_handed(around, node, function, seen)
     if isinstance(around, ExpressionStatement):
         return True
+    if isinstance(around, Return):
+        return _is_returned(around, seen)
     if isinstance(around, Assign):
         names = [n for target in around.targets for n in target_names(target)]
         known = seen | set(names)
@@ -101,6 +105,18 @@ def _is_handed(call: Call, node: Expression, function: Function, seen: frozenset
     return _is_number(call) or gives_shapes(call, function, seen)
 
 
+def _is_returned(node: Return, seen: frozenset[str]) -> bool:
+    """Whether a function within another one gives an array to calls that only ask its shape."""
+    inner = node.nearest(Function)
+    outer = inner.nearest(Scope) if inner is not None else None
+    if inner is None or not isinstance(outer, Function) or inner.name in seen:
+        return False
+    uses = [n for n in outer.body.walk() if isinstance(n, Name) and n.id == inner.name]
+    calls = [n.parent for n in uses if isinstance(n.parent, Call) and n.parent.function is n]
+    known = seen | {inner.name}
+    return len(calls) == len(uses) > 0 and all(gives_shapes(c, outer, known) for c in calls)
+
+
 def _root(node: Expression) -> str:
     while isinstance(node, Attribute):
         node = node.object
@@ -114,7 +130,8 @@ def _uses(name: str, function: Function, binding: Node) -> list[Name]:
         if t
         for n in t.walk()
     }
-    found = [n for n in function.body.walk() if isinstance(n, Name) and n.id == name]
+    own = binding.nearest(Comprehension) if isinstance(binding, ForClause) else None
+    found = [n for n in (own or function.body).walk() if isinstance(n, Name) and n.id == name]
     return [n for n in found if n not in targets and not _is_target(n)]
 
 

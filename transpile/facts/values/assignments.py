@@ -114,7 +114,7 @@ def _is_refused(frame: Frame, target: nodes.Attribute) -> bool:
 
 
 def _fill(frame: Frame, receiver: Module, name: str, value: Tensor) -> None:
-    """`self.attn.mask = mask`, of what a constructor or the class (`stride = None`) sets to None."""
+    """`self.attn.mask = mask`, of what a constructor, or the class, sets to None."""
     for ref in receiver.refs:
         if isinstance(ref, program.Class):
             before = frame.facts.attribute(ref, name)

@@ -6,7 +6,7 @@ import dataclasses
 
 from ...model.program import Parameter
 from .annotations import annotated
-from .dicts import gone_over_for_dicts, used_as_dicts
+from .containers_by_use import gone_over_for_dicts, used_as_dicts, used_as_lists
 from .frame import Env, Frame
 from .joins import join
 from .lattice import (
@@ -80,6 +80,8 @@ def _bound(frame: Frame, parameter: Parameter, seen: Value | None) -> Value:
         value = Mapping(UNKNOWN if _only_builds(frame) else Tensor(assumed=True))
     elif (is_anything(value) or of_calls) and name in gone_over_for_dicts(facts, function):
         value = UNKNOWN
+    elif is_anything(value) and not as_tensor and name in used_as_lists(facts, function):
+        value = Sequence(Tensor(assumed=True))
     return NUMPY if not _constructs(frame) and is_bound_to_numpy(frame, parameter, value) else value
 
 

@@ -13,7 +13,7 @@ from ...model.statements import Block
 from . import functions, lattice, refine
 from .annotations import annotated, holds_numpy
 from .assignments import assign, bind
-from .dicts import dict_targets
+from .containers_by_use import dict_targets
 from .frame import Env, Frame, Handlers
 from .joins import join
 from .lattice import NONE, UNKNOWN, Mapping, Static, Tensor, element_of, is_anything, is_traced

@@ -199,7 +199,7 @@ def _missing(scene: Scene, kinds: Kinds, function: Function, cls: Class) -> None
         first = Constant(None) if start is None else clone(start)
         first.value = NONE if start is None else start.value
         own = named(scene.own or "self", Module(frozenset([cls]), is_self=True))
-        declared_ = Declare(Attribute(own, name), first, BUFFER, name)
+        declared_ = Declare(Attribute(own, name), first, kinds.of(cls, name) or BUFFER, name)
         declared_.persistent = False
         made.append(declared_)
     if made:

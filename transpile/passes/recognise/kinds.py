@@ -217,19 +217,20 @@ class Kinds:
         return any(name in self.own[c].frozen for c in self.project.family(cls) if c in self.own)
 
     def _set_on_submodules(self) -> None:
-        """What a forward pass sets on a submodule, `self.attn.mask = mask`, is a buffer of that."""
+        """What is set on a submodule, `self.attn.mask = mask`, is an array of that: a buffer where
+        a forward pass sets it, or a constant."""
         running = self.stages.running & self.stages.forward
-        for method in sorted(running, key=lambda f: f.qualified):
+        methods = [m for cls in self.own for m in self.project.methods(cls).values()]
+        building = {m for m in methods if m.name == "__init__"}
+        for method in sorted(running | building, key=lambda f: f.qualified):
             given = {p.name for p in method.parameters} - {self.project.self_name(method)}
             for node in everywhere(method, Assign):
                 for target in node.targets:
-                    if (
-                        isinstance(target, Attribute)
-                        and (dotted(target) or "").partition(".")[0] not in given
-                    ):
-                        self._set_on(target, node)
+                    root = (dotted(target) or "").partition(".")[0]
+                    if isinstance(target, Attribute) and root not in given:
+                        self._set_on(target, node, BUFFER if method in running else CONSTANT)
 
-    def _set_on(self, target: Attribute, node: Assign) -> None:
+    def _set_on(self, target: Attribute, node: Assign, kind: str) -> None:
         base = self.values.of(target.object)
         if node.expression is None or not isinstance(self.values.of(node.expression), Tensor):
             return
@@ -239,9 +240,9 @@ class Kinds:
             if ref in self.own:
                 held = self.held(ref, target.name)
                 if not held:
-                    self.own[ref].arrays[target.name] = Held(BUFFER)
+                    self.own[ref].arrays[target.name] = Held(kind)
                 for one in held:
-                    one.kind = BUFFER if one.kind == CONSTANT else one.kind
+                    one.kind = kind if one.kind == CONSTANT else one.kind
 
     def _given_again(self, cls: Class) -> None:
         """`nn.init.zeros_(self.weight)` after `super().__init__()` is for the inherited array."""

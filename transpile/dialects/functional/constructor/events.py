@@ -140,7 +140,7 @@ class Events:
         body = [list(statement.walk()) for statement in self.function.body.body]
         for inside in reversed(body):
             writes = [n for n in inside if isinstance(n, Write)]
-            for write in [w for w in writes if not self._is_own(w)]:
+            for write in [w for w in writes if self.kind(w) and not self._is_own(w)]:
                 if walked or _name(write) in later:
                     self.put_off.add(write)
             later |= {_name(w) for w in writes if w in self.put_off}

@@ -1,11 +1,12 @@
-"""Which names a piece of code takes for dicts."""
+"""Which names a piece of code takes for dicts, or for lists."""
 
 from collections.abc import Iterable
 from typing import Any
 
-from ...model.expressions import Attribute, Call, Constant, Name, Subscript
-from ...model.names import below, dotted, everywhere, target_names, text
+from ...model.expressions import Attribute, Call, Constant, Name, Slice, Subscript
+from ...model.names import below, dotted, everywhere, root, target_names, text
 from ...model.node import Node
+from ...model.operators import Binary, Compare, Unary
 from ...model.program import Function
 from ...model.statements import Assign, For
 from .subscripts import indices
@@ -25,6 +26,44 @@ def used_as_dicts(facts: Facts, function: Function) -> frozenset[str]:
         nodes = everywhere(function, Call, Subscript, For, Assign) if names else []
         found = facts.memory["dicts", function] = _taken_for_dicts(nodes, names)
     return found
+
+
+def used_as_lists(facts: Facts, function: Function) -> frozenset[str]:
+    """The parameters of which a function sets entries to what modules give, and asks nothing but
+    entries: `x[i] = self.heads[i](x[i])`. In torch an array may be filled so; what a module gives
+    has the shape of an entry nearly never."""
+    found = facts.memory.get(("lists", function))
+    if found is None:
+        names = {p.name for p in facts.project.parameters(function)}
+        me = facts.project.self_name(function)
+        filled = {_filled(node, me) for node in everywhere(function, Assign)} & names
+        uses = [n for n in everywhere(function, Name) if n.id in filled] if filled else []
+        found = filled - {n.id for n in uses if not _is_of_list(n)}
+        facts.memory["lists", function] = found = frozenset(found)
+    return found
+
+
+def _filled(node: Assign, me: str | None) -> str | None:
+    """x of `x[i] = self.heads[i](x[i])`"""
+    target, value = node.targets[0], node.expression
+    if not isinstance(target, Subscript) or not isinstance(value, Call) or node.operator:
+        return None
+    given = value.arguments[0] if value.arguments else None
+    holder = root(value.function)
+    of_self = holder is not value.function and holder is not None and holder.id == me
+    known = isinstance(given, Subscript) and text(given) == text(target)
+    return dotted(target.object) if of_self and known else None
+
+
+def _is_of_list(name: Name) -> bool:
+    """Whether a use asks for an entry, or how many there are, or hands the whole on."""
+    around = name.parent
+    if isinstance(around, Subscript):
+        parts = indices(around)
+        return around.object is name and len(parts) == 1 and not isinstance(parts[0], Slice)
+    if isinstance(around, Call):
+        return dotted(around.function) in ("len", "enumerate") or around.function is not name
+    return not isinstance(around, (Attribute, Binary, Unary, Compare))
 
 
 def dict_targets(facts: Facts, loop: For) -> frozenset[str]:
