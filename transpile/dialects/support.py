@@ -27,19 +27,28 @@ def write(
     the program are given, less what nothing asks for there, nor in an `existing` support file."""
     names = {*wanted, *(existing.names() if existing is not None else ())}
     entries = gather(names, sources)
-    if files is not None:
+    trees = _parsed(files)
+    if trees is not None:
         kept = list(existing.nodes()) if existing is not None else []
-        entries = without_unasked(entries, files, kept)
+        entries = without_unasked(entries, trees, kept)
         needed = functools.partial(gather, names, sources)
         found = needed(entries)
         entries = {name: entry for name, entry in entries.items() if name in found}
         more = [text for source in sources for text in source.registrations(set(entries))]
-        entries = without_ungiven(entries, [*files, *more], kept, needed)
+        entries = without_ungiven(entries, [*trees, *map(ast.parse, more)], kept, needed)
     parts = [_formatted(entry.text, format) for entry in _ordered(entries)]
     registrations = [r for source in sources for r in source.registrations(set(entries))]
     imports = import_lines(entries.values(), registrations)
     parts += registrations
     return "\n\n\n".join([f'"""{header}"""\n\n{imports}'.rstrip(), *parts]) + "\n"
+
+
+def _parsed(files: Iterable[str] | None) -> list[ast.Module] | None:
+    """The files of a program; None where they are not known."""
+    try:
+        return None if files is None else [ast.parse(text) for text in files]
+    except SyntaxError:  # of a later Python than the one that this runs on
+        return None
 
 
 def _formatted(text: str, format: Callable[[str], str]) -> str:

@@ -8,6 +8,7 @@ in any case.
 """
 
 import ast
+import functools
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
@@ -25,14 +26,10 @@ _OPERATORS: dict[str, tuple[type[ast.AST], ...]] = {
 
 
 def without_unasked(
-    entries: dict[str, Entry], files: Iterable[str], kept: Iterable[ast.stmt]
+    entries: dict[str, Entry], trees: Iterable[ast.Module], kept: Iterable[ast.stmt]
 ) -> dict[str, Entry]:
-    """The definitions without the methods that nothing asks for. `files`: the texts of the program;
+    """The definitions without the methods that nothing asks for. `trees`: the files of the program;
     `kept`: definitions of an earlier support file, whose methods other files may ask for."""
-    try:
-        trees = [ast.parse(text) for text in files]
-    except SyntaxError:  # of a later Python than the one that this runs on
-        return entries
     asked = {word for tree in trees for word in words(tree)}
     for node in kept:
         asked |= {m.name for m in ast.walk(node) if isinstance(m, ast.FunctionDef)}
@@ -40,7 +37,7 @@ def without_unasked(
     for entry in entries.values():
         methods = _methods(entry.node, entries)
         waiting |= {m: m.name for m in methods}
-        asked |= set(words(entry.node, methods))
+        asked |= set(words(entry.node, methods)) if methods else words_of(entry.node)
     while found := [m for m, name in waiting.items() if name in asked]:
         for method in found:
             del waiting[method]
@@ -81,6 +78,12 @@ def words(tree: ast.AST, without: Collection[ast.AST] = ()) -> Iterator[str]:
             yield from (w for w, kinds in _OPERATORS.items() if isinstance(node, kinds))
             if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
                 yield "__setitem__"
+
+
+@functools.lru_cache(maxsize=2048)  # definitions, most of which many programs and rounds share
+def words_of(node: ast.stmt) -> frozenset[str]:
+    """The words of a whole definition."""
+    return frozenset(words(node))
 
 
 def _without(entry: Entry, gone: Collection[ast.AST]) -> Entry:

@@ -13,12 +13,13 @@ stay.
 """
 
 import ast
+import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from .constant_expressions import Constants, Gone
 from .definitions import Entry
-from .unasked import words
+from .unasked import words, words_of
 from .without_parameters import set_on_self, without
 
 _DEFINED = (ast.FunctionDef, ast.ClassDef)
@@ -37,19 +38,16 @@ class _Uses:
 
 def without_ungiven(
     entries: dict[str, Entry],
-    files: Iterable[str],
+    trees: Collection[ast.Module],
     kept: Iterable[ast.stmt],
     needed: Callable[[dict[str, Entry]], Collection[str]],
 ) -> dict[str, Entry]:
-    """The definitions without what nothing gives. `kept`: definitions of an earlier support file,
-    whose parameters other files may give; `needed`: the names of those that are asked for, where
-    some have become less."""
-    try:
-        trees = [ast.parse(text) for text in files]
-    except SyntaxError:  # of a later Python than the one that this runs on
-        return entries
+    """The definitions without what nothing gives. `trees`: the files of the program; `kept`:
+    definitions of an earlier support file, whose parameters other files may give; `needed`: the
+    names of those that are asked for, where some have become less."""
     before = {node.name: _places(node) for node in kept if isinstance(node, _DEFINED)}
-    asked = {word for tree in [*trees, *kept] for word in words(tree)}
+    asked = {word for tree in trees for word in words(tree)}
+    asked.update(*map(words_of, kept))
     outside = _outside(entries, trees)
     while True:
         uses = _uses(entries, outside)
@@ -100,15 +98,26 @@ def _is_made(call: ast.Call | None, tree: ast.Module) -> bool:
 def _uses(entries: Mapping[str, Entry], outside: Mapping[str, _Uses]) -> dict[str, _Uses]:
     uses = {n: _Uses(outside[n].escapes, [], outside[n].outside) for n in entries}
     for entry in entries.values():
-        for node in ast.walk(entry.node):  # what else has the name
-            stored = isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
-            word = node.id if stored else node.arg if isinstance(node, ast.arg) else ""  # type: ignore[attr-defined]
-            if word in uses and word != entry.name:
-                uses[word].escapes = True
-        for name, call in _named(entry.node):
-            if isinstance(name, ast.Name) and name.id in uses:
-                _note(uses[name.id], uses[name.id].inside, call)
+        own, read = _names(entry.node)
+        for name in own & uses.keys() - {entry.name}:
+            uses[name].escapes = True
+        for name, call in read:
+            if name in uses:
+                _note(uses[name], uses[name].inside, call)
     return uses
+
+
+@functools.lru_cache(maxsize=2048)  # definitions, most of which many programs and rounds share
+def _names(node: ast.stmt) -> tuple[frozenset[str], list[tuple[str, ast.Call | None]]]:
+    """The names that a definition gives a meaning of its own, and those that it reads."""
+    stored = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not _is_read(n)}
+    given = {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
+    read = [(name.id, call) for name, call in _named(node) if isinstance(name, ast.Name)]
+    return frozenset(stored | given), read
+
+
+def _is_read(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Load)
 
 
 def _note(use: _Uses, calls: list[ast.Call], call: ast.Call | None) -> None:
@@ -142,6 +151,7 @@ def _named(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.Call | None]]:
 # --- what nothing gives ---------------------------------------------------------------------------
 
 
+@functools.lru_cache(maxsize=2048)
 def made_by(node: ast.stmt) -> ast.FunctionDef | None:
     """What a call of a definition runs."""
     if isinstance(node, ast.FunctionDef):
@@ -192,7 +202,7 @@ def _fixed(
             value = statement.value if isinstance(statement, ast.Assign) else None
             if attribute is None or not isinstance(value, ast.Constant) or attribute in asked:
                 continue
-            if any(attribute in words(entries[n].node) for n in _above(name, entries)):
+            if any(attribute in words_of(entries[n].node) for n in _above(name, entries)):
                 continue
             nodes = [n for n in ast.walk(entry.node) if isinstance(n, ast.Attribute)]
             stores = [n for n in nodes if n.attr == attribute and not isinstance(n.ctx, ast.Load)]
@@ -204,13 +214,16 @@ def _fixed(
     return found
 
 
-def _of_others(node: ast.stmt) -> Iterator[str]:
+@functools.lru_cache(maxsize=2048)
+def _of_others(node: ast.stmt) -> frozenset[str]:
     """The attributes that a definition asks for, but for those of `self`."""
+    found = set[str]()
     for part in ast.walk(node):
         if isinstance(part, ast.Constant) and isinstance(part.value, str):
-            yield part.value
+            found.add(part.value)
         elif isinstance(part, ast.Attribute) and getattr(part.value, "id", "") != "self":
-            yield part.attr
+            found.add(part.attr)
+    return frozenset(found)
 
 
 def _above(name: str, entries: Mapping[str, Entry]) -> Iterator[str]:

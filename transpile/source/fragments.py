@@ -27,11 +27,11 @@ def _formatted(lines: Sequence[str], line_length: int) -> Sequence[str]:
     fragment = _Fragment.of(made)
     if fragment is None:
         return lines
-    if fragment.is_settled(line_length - fragment.shift):
-        return with_kept(made, kept)
     try:
-        made = fragment.lines(black(fragment.source, line_length - fragment.shift))
-        return with_kept(made, kept)
+        if not fragment.is_settled(line_length - fragment.shift):
+            made = fragment.lines(black(fragment.source, line_length - fragment.shift))
+        whole = with_kept(made, kept)
+        return lines if whole is None else whole
     except ImportError:  # of black
         raise
     except Exception:  # what Python parses and black does not

@@ -14,7 +14,7 @@ _HEADER = re.compile(r"(async )?def ")
 _REFORMATTED = re.compile(r"(import|from|if|elif|while|for|with|class|match|case|except|async)\b")
 _BESIDE = re.compile(r"# *(noqa|type:|pragma|pylint|pyright|fmt)")  # said of its line
 _FOLLOWING = re.compile(r"(else|elif|except|finally|case)\b|[)\]}@]")
-_MARK = re.compile(r"_kept_(\d+)_")
+_MARK = re.compile(r"\s*(?:@|def )?_kept_(\d+)_(?:\(\):)?")
 _LAYOUT = (tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT)
 
 
@@ -36,19 +36,21 @@ def without_kept(
             out.append(_stand_in(statement[0], len(kept)))
             kept.append(short)
         else:
-            alone = end == at + 1 and not (at and lines[at - 1].endswith("\\"))
-            out += _commented_above(statement, line_length) if alone else statement
+            lone = len(statement) == 1
+            out += _commented_above(statement, line_length) if lone else statement
         at = end
     return out, kept
 
 
-def with_kept(lines: Sequence[str], kept: Sequence[Sequence[str]]) -> list[str]:
-    """The lines again with what stood behind names."""
+def with_kept(lines: Sequence[str], kept: Sequence[Sequence[str]]) -> list[str] | None:
+    """The lines again with what stood behind names; None where one is not on a line of its own."""
     out: list[str] = []
+    found = 0
     for line in lines:
-        found = _MARK.search(line)
-        out += kept[int(found[1])] if found and int(found[1]) < len(kept) else [line]
-    return out
+        mark = _MARK.fullmatch(line)
+        out += kept[int(mark[1])] if mark else [line]
+        found += mark is not None
+    return out if found == len(kept) else None
 
 
 def _commented_above(lines: Sequence[str], line_length: int) -> Sequence[str]:
@@ -72,7 +74,7 @@ def depth(line: str) -> int:
 def _end(lines: Sequence[str], at: int) -> int:
     """The line after a statement that begins at one."""
     end, opened = at + 1, depth(lines[at])
-    while opened > 0 and end < len(lines):
+    while end < len(lines) and (opened > 0 or lines[end - 1].endswith("\\")):
         opened += depth(lines[end])
         end += 1
     return end
