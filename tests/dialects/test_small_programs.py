@@ -3837,6 +3837,66 @@ def test_a_module_that_is_kept_twice_has_its_arrays_under_its_first_name(target)
     verify(HEAD + GIVEN_TWICE.replace(again, ""), "Net", "", inputs, target)
 
 
+A_LIST_OR_ONE = """
+class Net(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+        for i in range(2):
+            net = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4))
+            if inner:
+                for j in range(2):
+                    setattr(self, f"scale{i}_layer{j}", net[j])
+            else:
+                setattr(self, f"layer{i}", net)
+
+    def single(self, model, x):
+        if not self.inner:
+            return model(x)
+        for i in range(len(model)):
+            x = model[i](x)
+        return x
+
+    def forward(self, x):
+        result = []
+        for i in range(2):
+            if self.inner:
+                model = [getattr(self, f"scale{i}_layer{j}") for j in range(2)]
+            else:
+                model = getattr(self, f"layer{i}")
+            result.append(self.single(model, x))
+        return result
+"""
+
+
+@pytest.mark.parametrize("inner", (True, False))
+@pytest.mark.parametrize("target", ("equinox", "flax"))
+def test_a_module_that_may_be_a_list_of_modules_is_called(target, inner):
+    inputs = [torch.randn(3, 4, dtype=torch.float64)]
+    verify(HEAD + A_LIST_OR_ONE, "Net", str(inner), inputs, target)
+
+
+FILLS_ITS_OWN_LAYER = """
+class Base(nn.Sequential):
+    def __init__(self, size, norm):
+        super().__init__()
+        self.add_module("bn", norm(size))
+        nn.init.constant_(self[0].weight, 2.0)
+
+
+class Net(Base):
+    def __init__(self, size):
+        super().__init__(size, norm=nn.BatchNorm1d)
+        self.add_module("fc", nn.Linear(size, size))
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_sequential_writes_a_layer_of_its_own(target):
+    verify(HEAD + FILLS_ITS_OWN_LAYER, "Net", "4", [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
+
 RETURNS_EARLY = """
 class Net(nn.Module):
     def __init__(self, affine):

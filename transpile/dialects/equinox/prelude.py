@@ -42,11 +42,14 @@ class Sequential(eqx.nn.StatefulLayer):
         self.add_module(str(len(self.layers)), layer)
         return self
 
+    def fields(self):
+        """What a subclass sets as attributes, by name: it comes after what it hands on."""
+        held = {f.name: getattr(self, f.name, None) for f in dataclasses.fields(self)}
+        return {name: layer for name, layer in held.items() if isinstance(layer, eqx.Module)}
+
     def __iter__(self):
         given = self.layers.values() if isinstance(self.layers, dict) else self.layers
-        # what a subclass sets as attributes comes after what it hands on
-        fields = [getattr(self, f.name, None) for f in dataclasses.fields(self)]
-        return iter([*given, *(f for f in fields if isinstance(f, eqx.Module))])
+        return iter([*given, *self.fields().values()])
 
     def __len__(self):
         return sum(1 for _ in self)
@@ -55,6 +58,16 @@ class Sequential(eqx.nn.StatefulLayer):
         if isinstance(self.layers, dict) and isinstance(index, slice):
             return Sequential(OrderedDict(list(self.layers.items())[index]))
         return Sequential(*tuple(self)[index]) if isinstance(index, slice) else tuple(self)[index]
+
+    def __setitem__(self, index, layer):
+        """Another layer in the place of one, in the constructor of a class below."""
+        given = self.layers if isinstance(self.layers, dict) else dict(enumerate(self.layers))
+        name = [*given, *self.fields()][index]
+        if name in given:
+            new = {n: layer if n == name else old for n, old in given.items()}
+            self.layers = OrderedDict(new) if given is self.layers else tuple(new.values())
+        else:
+            setattr(self, name, layer)
 
     def __getattr__(self, name):
         layers = self.__dict__.get("layers")

@@ -168,8 +168,9 @@ _ALIKE: dict[type, Callable[[Any, Any], Value | None]] = {
 def _of_two_kinds(a: Value, b: Value) -> Value:
     holders = (Module, Sequence)
     if isinstance(a, holders) and isinstance(b, holders):
-        if isinstance(a.element, Module) and isinstance(b.element, Module):
-            return Sequence(join(a.element, b.element))  # `self.flows if forward else reversed(…)`
+        held, other = _held(a), _held(b)
+        if isinstance(held, Module) and isinstance(other, Module):
+            return Sequence(join(held, other))  # `self.flows if forward else reversed(…)`
     if is_initialiser(a) and is_initialiser(b):
         return INITIALISER
     if all(v == FUNCTION or isinstance(v, Torch) and v.function for v in (a, b)):
@@ -197,6 +198,11 @@ def _of_two_kinds(a: Value, b: Value) -> Value:
             open_ = not isinstance(other, (Tensor, Static, Sequence, Mapping))
             return dataclasses.replace(one, open=True, checked=False) if open_ else UNKNOWN
     return UNKNOWN
+
+
+def _held(value: Module | Sequence) -> Value | None:
+    """What a module or a list holds; of a module of which nothing is known, any."""
+    return Module(open=True) if value == Module(open=True) else value.element
 
 
 def _is_foreign_class(value: Value) -> bool:

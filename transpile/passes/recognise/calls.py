@@ -74,7 +74,7 @@ def call(scene: Scene, node: Call, effectful: Effectful) -> None:
     if isinstance(function, Attribute) and is_super(function.object):
         if scene.cls is not None:
             _through_super(scene, node, function)
-    elif isinstance(value, Module):
+    elif holds_module(value):  # what may be a list of modules is one of them where it is called
         scene.changes.become(node, _apply)
     elif isinstance(value, Method) and isinstance(value.receiver, Module):
         _method_of_module(scene, node, function, value, value.receiver)
