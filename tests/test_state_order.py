@@ -110,6 +110,13 @@ def test_what_both_binds_and_writes_is_refused():
     assert [d.id for d in convert_source(HEAD + body).diagnostics] == ["state-in-expression"]
 
 
+@pytest.mark.parametrize("value", ["self.bump() + self.bump() * 10", "torch.stack([self.bump(), self.bump()])"])
+def test_what_a_call_has_given_is_not_changed_by_the_next_unsaid(value):
+    """torch reads the one array that both calls give, after both."""
+    body = f"class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('n', torch.zeros(3))\n    def bump(self):\n        self.n += 1\n        return self.n\n    def forward(self, x):\n        return x * ({value})\n"
+    assert [d.id for d in convert_source(HEAD + body).diagnostics] == ["state-in-expression"]
+
+
 def test_a_generator_that_changes_the_state_is_reported():
     body = MODULES.replace("    def forward(self, x):\n", "    def each(self, x):\n        yield self.bn(x)\n\n    def forward(self, x):\n") + "        return sum(self.each(x))\n"
     found = [d for d in convert_source(HEAD + body).diagnostics if d.id == "state-in-expression"]

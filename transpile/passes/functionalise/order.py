@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...facts.memory.paths import on_module
+from ...facts.memory.places import closed
 from ...model.expressions import Call, Display, Starred
 from ...model.node import Expression, Node
 from ...model.operators import Conditional
@@ -60,8 +62,7 @@ class _Look:
         if node is self.call:
             self.passed = True
             return
-        named = isinstance(node, Expression) and self.frame.state.path(node) == self.path
-        if named and node not in self.inside:
+        if node not in self.inside and self.is_it(node):
             self.found.add("after" if self.passed else "beside" if around else "before")
             return
         if isinstance(node, Call) and node not in self.around and not self.passed:
@@ -74,3 +75,11 @@ class _Look:
                 below = [s for s in (node.body, node.orelse) if s in self.around]  # test decides
         for child in below:
             self.at(child, holds or around and isinstance(node, _PLAIN))
+
+    def is_it(self, node: Any) -> bool:
+        """Whether a node is what stands at the path, or a call that gives that of a module:
+        `self.bump()`, which returns self.count."""
+        if isinstance(node, Call) and node not in self.around and on_module(self.path):
+            shared = self.frame.state.shares(node)
+            return bool(closed(shared) & closed(self.frame.state.places(self.path)))
+        return isinstance(node, Expression) and self.frame.state.path(node) == self.path

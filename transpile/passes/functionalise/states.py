@@ -2,6 +2,7 @@
 follows, or is refused."""
 
 from ...facts.memory.paths import of, on_module, spelled
+from ...facts.memory.places import closed
 from ...facts.memory.summaries import targets
 from ...facts.values import lattice
 from ...facts.values.lattice import Method, Module, Torch
@@ -55,11 +56,14 @@ def taken_out(frame: Frame, node: Call) -> Expression | None:
     return self.bn.running_mean + self.bn(x)    ->    output = self.bn(x)
                                                       return self.bn.running_mean + output
     """
-    assert frame.current is not None
-    read = {
-        p for n in below(frame.current, Attribute, Read) if (p := frame.state.path(n)) is not None
+    if frame.current is None or not isinstance(of(node.function), (Module, lattice.Function)):
+        return None
+    given = {
+        p.free for call in called_before(frame, node) for p in closed(frame.state.shares(call))
     }
-    changed = sorted(p for p in read if on_module(p) and _changes(frame, node, p))
+    read = {p for n in below(frame.current, Attribute, Read) if (p := frame.state.path(n))}
+    paths = sorted(p for p in {*read, *given} if p and on_module(p))
+    changed = [p for p in paths if _changes(frame, node, p)]
     where = {p: elsewhere(frame, node, p) for p in changed}
     beside = [p for p in changed if "beside" in where[p]]
     if not beside:
