@@ -40,8 +40,9 @@ def own(call: New) -> Expression | None:
 
 
 def named(node: Support) -> Expression | None:
-    """What stands for a class of the support file that is not called here."""
-    if isinstance(node.parent, Call) and node.parent.function is node:
+    """What stands for a class of the support file that is neither called nor a base here."""
+    called = isinstance(node.parent, Call) and node.parent.function is node
+    if called or isinstance(node.parent, Class):
         return None
     if node.name == "Dropout" and any(_is_type_test(n) for n in node.ancestors()):
         return expression(OWN["Dropout"])

@@ -76,6 +76,51 @@ class Sequential(eqx.nn.StatefulLayer):
         raise AttributeError(name)
 
 
+class ModuleList(Sequential):
+    """What a list of layers with methods of its own is made of: jax takes no list but Python's."""
+
+    def __init__(self, layers=()):
+        super().__init__(*layers)
+
+    def extend(self, layers):
+        self.layers = (*self.layers, *layers)
+        return self
+
+    def append(self, layer):
+        return self.extend([layer])
+
+
+class ModuleDict(Sequential):
+    """What a dict of layers with methods of its own is made of."""
+
+    def __init__(self, modules=()):
+        self.layers = OrderedDict(modules)
+
+    def is_stateful(self):
+        return any(map(is_stateful, self.layers.values()))
+
+    def __iter__(self):
+        return iter(self.layers)
+
+    def __contains__(self, name):
+        return name in self.layers
+
+    def __getitem__(self, name):
+        return self.layers[name]
+
+    def __setitem__(self, name, layer):
+        self.layers[name] = layer
+
+    def keys(self):
+        return self.layers.keys()
+
+    def values(self):
+        return self.layers.values()
+
+    def items(self):
+        return self.layers.items()
+
+
 def is_stateful(layer):
     return isinstance(layer, eqx.nn.StatefulLayer) and layer.is_stateful()
 
