@@ -11,7 +11,6 @@ two modules is reported. In Equinox each place has arrays of its own: all of it 
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from ..facts.bindings.activity import bound
 from ..facts.modules import SUBMODULE
@@ -25,6 +24,7 @@ from ..model.program import Class, Function
 from ..model.statements import Assign, Declaration, Delete, Return
 from .placed import CONTAINERS, Placed, Plan, Use
 from .repeated import repeated
+from .reports import Reports
 
 _APART = (
     "has params of its own here, so that training makes them differ; tie them, or add their "
@@ -38,12 +38,6 @@ _ONCE = (
     "is one module in all objects of the class: each has params of its own here, so that training "
     "makes them differ; make it in the constructor"
 )
-
-
-class Reports(Protocol):
-    """What takes diagnostics."""
-
-    def report(self, id: str, node: Node, message: str) -> None: ...
 
 
 _CACHES = frozenset(("cache", "lru_cache"))

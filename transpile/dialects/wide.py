@@ -9,8 +9,8 @@ Computed in float32 the last of these differ from torch's by several units in th
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
 
+from ..facts.program import ProgramFacts
 from ..facts.values.lattice import NUMPY, Static, Tensor
 from ..model.effects import Support
 from ..model.expressions import Attribute, Call, Name, OpaqueExpression
@@ -25,14 +25,7 @@ _MADE_BY = frozenset({"jnp.asarray", "jnp.array"})
 PRELUDE = Path(__file__).parent / "precision_prelude.py"
 
 
-class Facts(Protocol):
-    """What is asked: when code runs (facts.stages.Stages), what classes extend."""
-
-    stages: Any
-    modules: Any
-
-
-def mark(files: Iterable[File], facts: Facts) -> None:
+def mark(files: Iterable[File], facts: ProgramFacts) -> None:
     """Decorate the functions that compute constants in float64, also by way of others: those that
     no forward pass runs, the methods and properties among them that make constants."""
     candidates = [f for file in files for f in _functions(file) if not facts.stages.in_forward(f)]
@@ -57,7 +50,7 @@ def _functions(scope: File | Class) -> Iterator[Function]:
             yield from _functions(statement)
 
 
-def _is_wide(function: Function, wide: set[Function], facts: Facts) -> bool:
+def _is_wide(function: Function, wide: set[Function], facts: ProgramFacts) -> bool:
     nodes = list(function.body.walk())
     if any(isinstance(n, OpaqueExpression) and n.word.startswith("yield") for n in nodes):
         return False

@@ -8,12 +8,10 @@ is marked here may be computed though it is not asked for. False means "not know
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Protocol
 
 from ..model.effects import (
     Apply,
     Detached,
-    Effects,
     Key,
     Mode,
     New,
@@ -41,18 +39,8 @@ from ..model.node import Expression, Node
 from ..model.operators import Binary, Boolean, Compare, Conditional, Unary
 from ..model.program import Function
 from ..model.statements import Assign, Block, ExpressionStatement, For, If, Pass, Return
+from .effects import EffectsOf
 from .values.lattice import Module, Static, Tensor
-
-
-class Running(Protocol):
-    """What is asked of calls: `facts.effects`."""
-
-    def targets(self, call: Call) -> list[tuple[Function, str | None]] | None:
-        """The functions that a call may run; None where others may be."""
-
-    def of_call(self, call: Call) -> Effects:
-        """What one call in a function does."""
-
 
 # Overflow of plain arithmetic is left out of account, as of `x * x`; of `exp` it is not.
 _ARRAYS = frozenset(
@@ -110,7 +98,7 @@ _PUTS = frozenset(["set", "add", "multiply", "min", "max"])
 class Totality:
     """What is total, by tables of JAX's words, and by the bodies of the user's functions."""
 
-    def __init__(self, effects: Running | None = None) -> None:
+    def __init__(self, effects: EffectsOf | None = None) -> None:
         self.effects = effects
         self._known: dict[Function, tuple[int, bool]] = {}
 

@@ -8,11 +8,11 @@ Left as they are: layers that may differ, that write buffers, that convolve, or 
 arguments change from turn to turn, and loops that are read for more than what goes through.
 """
 
-from typing import Any, Protocol
+from typing import Any
 
 from ..facts.bindings import Liveness, bound, read
+from ..facts.program import ProgramFacts
 from ..facts.values.lattice import Module
-from ..model.carry import Effects
 from ..model.effects import Apply, Key
 from ..model.expressions import Call, Display, Name, NamedExpression, Starred
 from ..model.names import dotted, target_names
@@ -22,26 +22,7 @@ from ..model.statements import Assign, For
 from .pass_ import Changes, Pass
 
 
-class ModuleFacts(Protocol):
-    def equal(self, layers: Expression) -> bool | None:
-        """Whether all modules of a container are one function of their params: of one class, with
-        equal fields; None where that is not known."""
-
-
-class EffectFacts(Protocol):
-    def of_call(self, call: Call) -> Effects:
-        """What running a call does to arrays."""
-
-    def convolves(self, call: Call) -> bool:
-        """Whether a call may run a convolution."""
-
-
-class Facts(Protocol):
-    modules: ModuleFacts
-    effects: EffectFacts
-
-
-def run(scope: Scope, facts: Facts) -> Changes:
+def run(scope: Scope, facts: ProgramFacts) -> Changes:
     """Make one call of every such loop, and of every such container, of one function."""
     changes = Changes(scope)
     if not isinstance(scope, Function) or not scope.nodes(Apply):
@@ -130,7 +111,7 @@ def _is_sequence(call: Apply) -> bool:
     return call.keywords == [None] and not isinstance(call.arguments[0], Starred)
 
 
-def _only_computes(facts: Facts, call: Apply) -> bool:
+def _only_computes(facts: ProgramFacts, call: Apply) -> bool:
     """Whether the layers have arrays to stack, and write none, which would be stacked in the state
     too; and do not convolve: XLA has no fast code for convolutions in a loop on CPUs."""
     effects = facts.effects.of_call(call)

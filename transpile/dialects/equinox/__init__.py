@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from ...facts.program import ProgramFacts
 from ...model.effects import New, Read, Support, Write
 from ...model.expressions import Attribute, Name
 from ...model.project import Project
@@ -34,7 +35,7 @@ from .classes import ClassWriter
 from .configs import freeze
 from .layers import UNWRITTEN, named
 from .plan import WORDS as TAKEN
-from .plan import Facts, Plan
+from .plan import Plan
 
 WORDS = Words().adding(
     {
@@ -53,7 +54,7 @@ SPECTRAL = (
 HEADER = "The part of torch.nn that this code uses, in Equinox. Made by torch-to-jax."
 
 
-def write(project: Project, facts: Facts, existing: str | None = None) -> Output:
+def write(project: Project, facts: ProgramFacts, existing: str | None = None) -> Output:
     """The files of a project as Equinox has them; the model is edited. `existing`: the text of the
     support file that stands there."""
     second_names.spell_out(project, facts.modules, alone=True)
@@ -119,7 +120,7 @@ def _refuse_unwritten(plan: Plan, reports: Reports) -> None:
 def _support(
     plan: Plan,
     reports: Reports,
-    facts: Facts,
+    facts: ProgramFacts,
     wanted: set[str],
     existing: Prelude,
     files: list[str],

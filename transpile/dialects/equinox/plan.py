@@ -1,17 +1,13 @@
 """What is settled before anything is edited: who takes a state and keys, under which names."""
 
-from typing import Protocol
-
-from ...facts.effects import EffectsOf
-from ...facts.modules import ARRAYS, SUBMODULE, Array, Modules
-from ...facts.stages import Stages
+from ...facts.modules import ARRAYS, SUBMODULE, Array
+from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Module, Sequence, Value
 from ...model.effects import BUFFER, MIXED, PARAM, Mode, Support
 from ...model.expressions import Attribute, Call, Name, is_none
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.project import Project
-from ...model.rulebook import Rulebook
 from ...model.statements import Return
 from ..threading.reserved import rename_parameters
 from ..threading.signatures import Signatures
@@ -22,20 +18,13 @@ STATE = "eqx.nn.StateIndex"
 WORDS = frozenset(("state", "key"))  # by which calls are given what a model takes
 
 
-class Facts(Protocol):
-    modules: Modules
-    effects: EffectsOf
-    stages: Stages
-    rulebook: Rulebook
-
-
 class Plan:
     """The conventions of a project's functions in Equinox."""
 
     def __init__(
         self,
         project: Project,
-        facts: Facts,
+        facts: ProgramFacts,
         signatures: Signatures,
         listed: dict[tuple[Class, str], str],
     ) -> None:

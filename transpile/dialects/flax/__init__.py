@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from ...facts.program import ProgramFacts
 from ...model.effects import (
     Apply,
     BoundMethod,
@@ -36,7 +37,7 @@ from ..definitions import Prelude, Rules, Written, prelude
 from ..faults import Faults
 from ..import_time import fit_metaclasses
 from ..imports import Words, fit
-from ..output import Facts, Output
+from ..output import Output
 from ..reports import Reports
 from ..shared import report_doubled, report_repeated
 from ..support import gather
@@ -75,7 +76,7 @@ HANDLERS: dict[type, Callable[[Lowering, Any], None]] = {
 }
 
 
-def write(project: Project, facts: Facts, existing: str | None = None) -> Output:
+def write(project: Project, facts: ProgramFacts, existing: str | None = None) -> Output:
     """The files of a project in Flax NNX, and their support file. `existing`: the text of the one
     that stands there."""
     files, there = project.ordered, Prelude(existing or "", "~")
@@ -144,7 +145,7 @@ def lower_library(plan: Plan, faults: Faults) -> Written:
 IMPORTS = {"nnx": "from flax import nnx", "lax": "from jax import lax"}
 
 
-def _bases(project: Project, facts: Facts) -> Iterable[str]:
+def _bases(project: Project, facts: ProgramFacts) -> Iterable[str]:
     """The layers that the user's classes extend."""
     for cls in project.classes():
         for base in facts.modules.lineage(cls):

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...facts.calls import applied
+from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module as ModuleValue
 from ...facts.values.lattice import classes_of
@@ -17,14 +18,13 @@ from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.project import Project
 from ..handed_classes import gives_module, is_of_handed_class
-from ..output import Facts
 from .program import Program
 
 
 class Building(Program):
     """A program, with what its constructors run."""
 
-    def __init__(self, project: Project, facts: Facts, used: Iterable[str]) -> None:
+    def __init__(self, project: Project, facts: ProgramFacts, used: Iterable[str]) -> None:
         super().__init__(project, facts, used)
         self.building = self._building()
 
@@ -75,8 +75,8 @@ class Building(Program):
                 lineage = lineage[at + 1 :]
                 own = (self.modules.home(c).methods(c).get(above.name) for c in lineage)
                 return [f for f in [next(filter(None, own), None)] if f is not None]
-        named = self.modules.of_layer(above)
-        return [] if named is None else [named]
+        method = self.modules.of_layer(above)
+        return [] if method is None else [method]
 
     def handed(self, call: Call) -> list[tuple[Expression, Function]]:
         """The functions of the program that a call is given as values: `net.apply(init)`."""

@@ -4,6 +4,7 @@ stream of their own."""
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ...facts.program import ProgramFacts
 from ...model.effects import Key, New, Support
 from ...model.expressions import Call, Comprehension, Lambda
 from ...model.node import Node
@@ -12,7 +13,6 @@ from ...model.project import Project
 from ...model.statements import For, While
 from ..fresh import attributes, fresh, taken
 from ..handed_classes import gives_module
-from ..output import Facts
 from .building import Building
 from .layers import DRAWING, REPLACED
 
@@ -30,7 +30,7 @@ class Inside(NamedTuple):
 class Plan(Building):
     """The decisions about a program."""
 
-    def __init__(self, project: Project, facts: Facts, used: Iterable[str]) -> None:
+    def __init__(self, project: Project, facts: ProgramFacts, used: Iterable[str]) -> None:
         super().__init__(project, facts, used)
         self.noise: set[Class] = set()  # the classes whose own methods draw when they are called
         self.takes: dict[Function, str] = {}  # "rngs" or "key"

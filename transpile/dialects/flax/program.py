@@ -1,12 +1,13 @@
 """What a program holds, asked before anything is edited: functions, classes, arrays, ties, mode.
 
-Facts are asked of nodes, and editing changes those: afterwards only what was asked is there.
+ProgramFacts are asked of nodes, and editing changes those: afterwards only what was asked is there.
 """
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...facts.modules import ARRAYS, SUBMODULE, named_none, numbers_kept, possibly_none
+from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Module as ModuleValue
 from ...facts.values.lattice import Static, Tensor
 from ...model.effects import Declare, Mode, NewArray, Support
@@ -15,7 +16,6 @@ from ...model.names import names_in
 from ...model.node import Expression, Node
 from ...model.program import Class, File, Function, Parameter
 from ...model.project import Project
-from ..output import Facts
 from ..ties import ProgramTies, Tied
 from .begun import Begun, begun
 from .layers import FUNCTIONS
@@ -27,7 +27,7 @@ DETERMINISTIC, RUNNING_AVERAGE = "deterministic", "use_running_average"
 class Program:
     """A project and the layers of the library that it uses, as they were before any edit."""
 
-    def __init__(self, project: Project, facts: Facts, used: Iterable[str]) -> None:
+    def __init__(self, project: Project, facts: ProgramFacts, used: Iterable[str]) -> None:
         self.project, self.facts = project, facts
         self.modules, self.library = facts.modules, facts.modules.library.project
         self.definitions = dict(_definitions(self.library))

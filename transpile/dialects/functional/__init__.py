@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from ...facts.program import ProgramFacts
 from ...model.expressions import Attribute, Name
 from ...model.project import Project
 from ...source.formatting import format_all
@@ -21,7 +22,7 @@ from .classes import ClassWriter
 from .conventions import Conventions
 from .method_names import rename_methods
 from .plan import WORDS as TAKEN
-from .plan import Facts, Plan
+from .plan import Plan
 from .unrolled import unroll
 from .unwritten import report_unwritten
 
@@ -32,7 +33,7 @@ HEADER = (
 )
 
 
-def write(project: Project, facts: Facts, existing: str | None = None) -> Output:
+def write(project: Project, facts: ProgramFacts, existing: str | None = None) -> Output:
     """The files of a project as functions of params; the model is edited. `existing`: the text of
     the support file that stands there."""
     reports = Reports(Faults("the functional dialect"))
@@ -75,7 +76,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
 def _support(
     plan: Plan,
     reports: Reports,
-    facts: Facts,
+    facts: ProgramFacts,
     wanted: set[str],
     existing: Prelude,
     files: list[str],

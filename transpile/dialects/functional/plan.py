@@ -1,13 +1,10 @@
 """What is settled before anything is edited: what each function takes, under which names."""
 
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from ...facts.calls import Calls
-from ...facts.effects import EffectsOf
-from ...facts.modules import ARRAYS, SUBMODULE, Array, Field, Modules, numbers_kept
-from ...facts.stages import Stages
-from ...facts.values.answers import Values
+from ...facts.modules import ARRAYS, SUBMODULE, Array, Field, numbers_kept
+from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Module, Sequence, Value, classes_of
 from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, New, NewArray, Support
 from ...model.expressions import Attribute, Call, Constant, Name, is_none
@@ -15,7 +12,6 @@ from ...model.node import Expression
 from ...model.operators import sides
 from ...model.program import Class, Function
 from ...model.project import Project
-from ...model.rulebook import Rulebook
 from ...model.statements import Return
 from ..threading.reserved import rename_parameters
 from ..threading.threads import Threads
@@ -27,15 +23,6 @@ from .numbers import numbers
 from .param_writers import Writers
 
 WORDS = frozenset(("params", "state", "key", "training"))  # by which a model is called
-
-
-class Facts(Protocol):
-    modules: Modules
-    effects: EffectsOf
-    rulebook: Rulebook
-    values: Values
-    calls: Calls
-    stages: Stages
 
 
 class Words(NamedTuple):
@@ -50,7 +37,7 @@ class Words(NamedTuple):
 class Plan:
     """The conventions of a project's functions."""
 
-    def __init__(self, project: Project, facts: Facts, conventions: Conventions) -> None:
+    def __init__(self, project: Project, facts: ProgramFacts, conventions: Conventions) -> None:
         self.project, self.modules, self.facts = project, facts.modules, facts
         self.conventions = conventions
         self.param_writers = Writers(self.conventions)

@@ -7,7 +7,7 @@ x * self.doubled                   x * self.doubled(params)
 """
 
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Method, Module
@@ -21,6 +21,7 @@ from ...model.program import Class, Function, Parameter
 from ...model.project import Project
 from ...model.statements import Block, Return
 from ..faults import raising
+from ..reports import Reports
 from .signatures import Signatures
 from .threads import Threads
 
@@ -31,10 +32,6 @@ _SETTER = (
 
 
 S = TypeVar("S", bound=Signatures)
-
-
-class Reports(Protocol):
-    def refuse(self, id: str, statement: Statement, why: str) -> None: ...
 
 
 def as_methods(

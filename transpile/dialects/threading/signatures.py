@@ -8,29 +8,22 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import reduce
 from operator import or_
-from typing import Protocol
 
-from ...facts.effects import EffectsOf, arrays_written
-from ...facts.modules import SPECTRAL_NORMS, Modules
+from ...facts.effects import arrays_written
+from ...facts.modules import SPECTRAL_NORMS
+from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Module
 from ...model.effects import BUFFER, MIXED, PARAM, Apply, Key, Mode, New, Read, Write
 from ...model.expressions import Call, Name
 from ...model.node import Expression, Node
 from ...model.program import Class, Function, within
 from ...model.project import Project
-from ...model.rulebook import Rulebook
 from ...model.statements import Assign
 from .building import only_built
 from .changes import Changes
 from .reached import reached
 from .targets import Targets
 from .threads import ANYTHING, NOTHING, Threads, calls_of, is_threaded, of_layers
-
-
-class Facts(Protocol):
-    modules: Modules
-    effects: EffectsOf
-    rulebook: Rulebook
 
 
 class Signatures:
@@ -40,7 +33,7 @@ class Signatures:
     # what layers ask for that compute an array of the layer which they stand for
     computing = dict.fromkeys(SPECTRAL_NORMS, Threads(takes=True, gives=True))
 
-    def __init__(self, project: Project, facts: Facts, kept: Iterable[str] = ()) -> None:
+    def __init__(self, project: Project, facts: ProgramFacts, kept: Iterable[str] = ()) -> None:
         self.project, self.modules, self.effects = project, facts.modules, facts.effects
         self.found = Targets(facts.modules, facts.effects)
         self._targets: dict[Call, list[Function] | None] = {}

@@ -2,6 +2,6 @@
 be carried."""
 
 from .carrying import Carrying
-from .obstacles import CallEffects, Obstacle, Obstacles
+from .obstacles import Obstacle, Obstacles
 
-__all__ = ["CallEffects", "Carrying", "Obstacle", "Obstacles"]
+__all__ = ["Carrying", "Obstacle", "Obstacles"]

@@ -2,15 +2,16 @@
 side is taken, or done once for each turn."""
 
 from collections.abc import Iterator, Set
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from ...model.effects import Apply, Effects, Support, Unconverted
+from ...model.effects import Apply, Support, Unconverted
 from ...model.expressions import Attribute, Call, Display, Lambda, Name, OpaqueExpression, Subscript
 from ...model.names import dotted, in_scope, text
 from ...model.node import Expression, Node
 from ...model.program import Class, Function
 from ...model.statements import Assign, Block, Declaration, Delete, ExpressionStatement, Return
 from ..bindings import read
+from ..effects import EffectsOf
 from ..values import lattice
 from ..values.lattice import FUNCTION, External, Tensor, Torch, Value
 from .carrying import Carrying
@@ -19,14 +20,6 @@ GROWING = frozenset("append extend insert pop remove clear update setdefault add
 SAYS = ("jax.debug.print", "jax.debug.callback")  # which know their place
 _NUMBERS = frozenset("jnp.pi jnp.e jnp.inf jnp.nan jnp.newaxis np.pi np.inf np.nan".split())
 _LIBRARIES = ("jnp.", "jax.", "lax.")
-
-
-class CallEffects(Protocol):
-    def host(self, node: Node, besides: Set[Node] = frozenset()) -> str | None:
-        """What code does to the host, in words, besides some nodes."""
-
-    def of_call(self, call: Call) -> Effects:
-        """What one call does, its arguments left out."""
 
 
 class Obstacle(NamedTuple):
@@ -45,11 +38,7 @@ class Obstacles:
     """
 
     def __init__(
-        self,
-        carrying: Carrying,
-        where: str,
-        unharmed: tuple[type[Value], ...],
-        effects: CallEffects,
+        self, carrying: Carrying, where: str, unharmed: tuple[type[Value], ...], effects: EffectsOf
     ) -> None:
         self.carrying, self.where, self.unharmed = carrying, where, unharmed
         self.effects = effects

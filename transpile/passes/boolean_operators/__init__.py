@@ -9,6 +9,7 @@ known while tracing (the mode, shapes, None) stays Python's. `&` computes both s
 that writes, or does something to the host, becomes an `if` of its own.
 """
 
+from ...facts.program import ProgramFacts
 from ...model.expressions import Call, Subscript
 from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Scope
@@ -16,12 +17,12 @@ from ...model.statements import Assert, While
 from ..pass_ import Changes, Pass
 from ..truth import is_truth, traced, truth
 from . import builtin_calls, choices, logic
-from .operators import Facts, Operators
+from .operators import Operators
 
-__all__ = ["PASS", "Facts", "run"]
+__all__ = ["PASS", "run"]
 
 
-def run(scope: Scope, facts: Facts) -> Changes:
+def run(scope: Scope, facts: ProgramFacts) -> Changes:
     """Say the truth of traced values in one scope."""
     o = Operators(scope, facts)
     if facts.stage(scope) in _CONCRETE:

@@ -2,10 +2,10 @@
 
 import itertools
 from collections.abc import Iterator
-from typing import Protocol
 
+from ...facts.program import ProgramFacts
 from ...facts.values.lattice import UNKNOWN, Tensor, Value
-from ...model.effects import Apply, Effects, Key, Support
+from ...model.effects import Apply, Key, Support
 from ...model.expressions import (
     Attribute,
     Call,
@@ -34,37 +34,10 @@ _MUTATORS = frozenset(
 _HOST = frozenset(["print", "input", "next", "open", "setattr", "delattr", "exec", "eval"])
 
 
-class EffectsFact(Protocol):
-    def of_call(self, call: Call) -> Effects:
-        """What a call in a function does besides giving a value."""
-
-
-class TotalityFact(Protocol):
-    def total(self, node: Node | None) -> bool:
-        """Whether an expression has a finite value and slope, whatever it is given."""
-
-
-class Facts(Protocol):
-    """What the pass asks beside the values of expressions, which stand in their slots."""
-
-    @property
-    def effects(self) -> EffectsFact:
-        """What calls do."""
-
-    @property
-    def totality(self) -> TotalityFact:
-        """What may be computed though it is not asked for."""
-
-    def stage(self, scope: Scope) -> str | None:
-        """When the code of a scope runs: "traced", "building", "host", "import"; None where that is
-        not known.
-        """
-
-
 class Operators:
     """One scope, and what is wanted of it."""
 
-    def __init__(self, scope: Scope, facts: Facts) -> None:
+    def __init__(self, scope: Scope, facts: ProgramFacts) -> None:
         self.scope, self.facts = scope, facts
         self.changes = Changes(scope)
         self.asked = frozenset(_asked(scope))

@@ -10,14 +10,14 @@ step is appended after them. Left to Python: what does more than to compute.
 """
 
 from collections.abc import Iterator
-from typing import Protocol
 
 from ...facts.bindings import bound
-from ...facts.carried import CallEffects, Carrying, Obstacle, Obstacles
+from ...facts.carried import Carrying, Obstacle, Obstacles
 from ...facts.carried.obstacles import SAYS, is_object
 from ...facts.carried.ordered import in_order, is_sorted
 from ...facts.carried.places import always_returns, certain, written
 from ...facts.carried.sizes import sized_by_data
+from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Mapping, Module, Tensor, is_traced
 from ...model.carry import Carry, Effects
 from ...model.effects import Cond
@@ -36,25 +36,7 @@ ID = "traced-branch"
 WHERE = "under a branch on a tensor's value"
 
 
-class EffectFacts(CallEffects, Protocol):
-    def of_block(self, block: Node) -> Effects:
-        """What running a block, or one statement, does to arrays."""
-
-
-class ModuleFacts(Protocol):
-    def may_be_none(self, scope: Scope, place: str) -> bool:
-        """Whether an array of a module (`self.sum`) may be None until something sets it."""
-
-
-class Facts(Protocol):
-    effects: EffectFacts
-    modules: ModuleFacts
-
-    def total(self, block: Block) -> bool:
-        """Whether every operation of a block is finite with its slope whatever it is given."""
-
-
-def run(scope: Scope, facts: Facts) -> Changes:
+def run(scope: Scope, facts: ProgramFacts) -> Changes:
     """Make every branch on data of one function a `Cond`, or refuse it."""
     changes = Changes(scope)
     if isinstance(scope, Function) and any(on_data(n) for n in scope.nodes(If)):
@@ -63,7 +45,7 @@ def run(scope: Scope, facts: Facts) -> Changes:
 
 
 class _Branches:
-    def __init__(self, scope: Function, facts: Facts, changes: Changes) -> None:
+    def __init__(self, scope: Function, facts: ProgramFacts, changes: Changes) -> None:
         self.scope, self.facts, self.changes = scope, facts, changes
         self.carrying = Carrying(scope)
         self.obstacles = Obstacles(self.carrying, WHERE, (Tensor, Module), facts.effects)

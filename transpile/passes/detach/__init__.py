@@ -19,6 +19,7 @@ import functools
 from collections.abc import Iterator
 
 from ...facts.bindings import bound, read
+from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Method, Tensor
 from ...model.copy import clone
@@ -38,10 +39,10 @@ from ...model.operators import Binary
 from ...model.program import Function, Scope
 from ...model.statements import Assign, For, With
 from ..pass_ import Changes, Pass
-from .constants import Facts, Within
+from .constants import Within
 from .leaving import Leaving
 
-__all__ = ["PASS", "Facts", "run"]
+__all__ = ["PASS", "run"]
 
 # `for y in g(x): loss = loss + y * x` has no gradient in torch: the block of a suspended generator
 # holds for whoever called it.
@@ -52,7 +53,7 @@ _LEAKS = (
 _VARIABLE = ("torch.autograd.Variable", "torch.autograd.variable.Variable")
 
 
-def run(scope: Scope, facts: Facts) -> Changes:
+def run(scope: Scope, facts: ProgramFacts) -> Changes:
     """The blocks without gradient of a scope, the decorators that make all of it one, and
     `Variable(x)`, which is detached.
     """
@@ -67,7 +68,7 @@ def run(scope: Scope, facts: Facts) -> Changes:
 
 
 class _Detach:
-    def __init__(self, scope: Scope, facts: Facts) -> None:
+    def __init__(self, scope: Scope, facts: ProgramFacts) -> None:
         self.scope, self.facts, self.activity = scope, facts, facts.activity
         self.changes = Changes(scope)
         self.whole = False  # the scope is a function that computes without gradient

@@ -1,11 +1,12 @@
 """How a value leaves a block without gradient: constant, as it was given, or as the run tells."""
 
 from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from ...facts.activity import COMPUTED, SAME, Activity, Off, may_carry
+from ...facts.activity import COMPUTED, SAME, Off, may_carry
 from ...facts.bindings import Liveness
 from ...facts.casts import is_cast
+from ...facts.program import ProgramFacts
 from ...facts.values.lattice import BOOL, Class, Function, Static, Tensor, Torch
 from ...model import program
 from ...model.copy import clone
@@ -26,8 +27,6 @@ from ...model.expressions import (
 from ...model.names import target_names
 from ...model.node import Expression
 from ...model.operators import Boolean, Compare, Conditional
-from ...model.program import Scope
-from ...model.project import Project
 from ...model.statements import Assign, Return, With
 from ..pass_ import Changes
 
@@ -35,18 +34,6 @@ _KEPT = (
     "what this gives back as it was given keeps its gradient in torch; here it is constant, as all"
     " that is computed without gradient"
 )
-
-
-class Facts(Protocol):
-    """What the pass asks beside the values of expressions, which stand in their slots."""
-
-    activity: Activity
-    project: Project
-
-    def stage(self, scope: Scope) -> str | None:
-        """When the code of a scope runs: "traced", "building", "host", "import"; None where that is
-        not known.
-        """
 
 
 class Wrap(NamedTuple):
@@ -68,7 +55,7 @@ class Within:
     def __init__(
         self,
         changes: Changes,
-        facts: Facts,
+        facts: ProgramFacts,
         node: With | program.Function,
         function: program.Function,
         flag: Expression | None,

@@ -9,6 +9,7 @@ recognise.
 What the user decides by constants of their own stays.
 """
 
+from ...facts.program import ProgramFacts
 from ...facts.values.lattice import NUMPY, External, Method, Module, Torch
 from ...model.expressions import Attribute, Call, Display, Name
 from ...model.node import Expression
@@ -17,12 +18,12 @@ from ...model.statements import Assign, Delete, ExpressionStatement
 from ..pass_ import Changes, Pass
 from .branches import Branches
 from .casts import Casts
-from .conditions import Conditions, Facts
+from .conditions import Conditions
 from .contexts import Contexts
 from .devices import Devices
 from .frozen import Frozen
 
-__all__ = ["PASS", "Facts", "run"]
+__all__ = ["PASS", "run"]
 
 _SENDING = frozenset(
     External(f"flashy.distrib.{name}")
@@ -30,7 +31,7 @@ _SENDING = frozenset(
 )
 
 
-def run(scope: Scope, facts: Facts) -> Changes:
+def run(scope: Scope, facts: ProgramFacts) -> Changes:
     """Branches of which one way is left, blocks and decorators that change no value, `del` of
     locals, settings of torch's kernels.
     """
@@ -70,7 +71,7 @@ def _sets_backend(node: Assign) -> bool:
     return isinstance(owner, Torch) and owner.name.startswith("torch.backends.")
 
 
-def _checks_dims(node: Expression, facts: Facts) -> bool:
+def _checks_dims(node: Expression, facts: ProgramFacts) -> bool:
     """`self._check_input_dim(x)` of torch's batch norms: the shapes are checked anyhow."""
     function = node.function if isinstance(node, Call) else None
     if not isinstance(function, Attribute) or function.name != "_check_input_dim":

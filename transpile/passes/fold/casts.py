@@ -8,13 +8,13 @@ by the params, and there are no gradients yet while a model is built.
 
 from collections.abc import Callable
 
+from ...facts.program import ProgramFacts
 from ...facts.values.lattice import NONE, UNKNOWN, Function, Module, Static, Tensor, Torch, Value
 from ...model.expressions import Attribute, Call, Name, Starred
 from ...model.names import text
 from ...model.node import Expression, Node
 from ...model.statements import ExpressionStatement
 from ..pass_ import Changes
-from .conditions import Facts
 
 _DTYPES = frozenset({"half", "bfloat16", "double"})
 _CASTS = _DTYPES | {"float", "to", "type", "cuda", "cpu"}
@@ -31,7 +31,9 @@ _MAY_BE_OTHER = f"the params stay float32, as others are: where this is another 
 class Casts:
     """The casts of modules in one scope."""
 
-    def __init__(self, changes: Changes, facts: Facts, is_gone: Callable[[Node], bool]) -> None:
+    def __init__(
+        self, changes: Changes, facts: ProgramFacts, is_gone: Callable[[Node], bool]
+    ) -> None:
         self.changes, self.rulebook, self.is_gone = changes, facts.rulebook, is_gone
         self.building = facts.stage(changes.scope) == "building"
         self.spare: set[Node] = set()  # arguments that go

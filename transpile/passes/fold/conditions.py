@@ -4,9 +4,9 @@ words decide.
 
 import operator
 import re
-from typing import Any, Protocol
+from typing import Any
 
-from ...facts.activity import Activity
+from ...facts.program import ProgramFacts
 from ...facts.values.attributes import is_differentiable
 from ...facts.values.lattice import MISSING, External, Module, Static, Tensor, Torch
 from ...facts.values.operators import asks_torch
@@ -14,9 +14,7 @@ from ...model.expressions import Attribute, Call, Constant, NamedExpression, Opa
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Boolean, Compare, Unary
-from ...model.program import Class, Scope
-from ...model.project import Project
-from ...model.rulebook import Rulebook
+from ...model.program import Class
 from ..pass_ import Changes
 
 _VERSION = re.compile(r"(\d+(?:\.\d+)*)")
@@ -32,21 +30,10 @@ _ORDERS: dict[str, Any] = {
 PARAMETER = ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
 
 
-class Facts(Protocol):
-    """What the pass asks beside the values of expressions, which stand in their slots."""
-
-    activity: Activity
-    project: Project
-    rulebook: Rulebook
-
-    def stage(self, scope: Scope) -> str | None:
-        """When the code of a scope runs."""
-
-
 class Conditions:
     """Decides the conditions of one scope."""
 
-    def __init__(self, changes: Changes, facts: Facts) -> None:
+    def __init__(self, changes: Changes, facts: ProgramFacts) -> None:
         self.changes, self.facts = changes, facts
 
     def left(self, node: Expression) -> bool | Expression:

@@ -9,16 +9,17 @@
 Other names for the same memory that are read later follow, or raise where they are read.
 """
 
+from ...facts.program import ProgramFacts
 from ...model.program import Class, File, Function, Scope
 from ..pass_ import Changes, Pass
-from .frame import Facts, Frame
+from .frame import Frame
 from .statements import block
 from .taken_back import returning
 
-__all__ = ["FUNCTIONALISE", "Facts", "run"]
+__all__ = ["FUNCTIONALISE", "run"]
 
 
-def run(scope: Scope, facts: Facts) -> Changes:
+def run(scope: Scope, facts: ProgramFacts) -> Changes:
     """The edits of one scope that leave nothing that is written in place."""
     if not isinstance(scope, (Function, File)) or isinstance(scope, Class):
         return Changes(scope)

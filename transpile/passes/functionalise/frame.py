@@ -3,13 +3,14 @@
 import contextlib
 import functools
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 from ...facts.bindings import Liveness, bound
-from ...facts.memory import Memory, Solved, Taken
+from ...facts.memory import Solved, Taken
 from ...facts.memory.paths import of, on_module
 from ...facts.memory.spellings import is_tensor
 from ...facts.memory.writes import written_root
+from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Method, Module, Sequence, Tensor
 from ...model.copy import clone
 from ...model.effects import BUFFER, MIXED, PARAM, Declare, Read, Walk
@@ -33,20 +34,10 @@ _SHAPES = frozenset(
 )
 
 
-class Facts(Protocol):
-    """What the pass asks."""
-
-    memory: Memory
-
-    def stage(self, scope: Scope) -> str | None:
-        """When the code of a scope runs: "traced", "building", "host", "import"; None where that
-        is not known."""
-
-
 class Frame:
     """One function on its way through the pass."""
 
-    def __init__(self, scope: Function | File, facts: Facts) -> None:
+    def __init__(self, scope: Function | File, facts: ProgramFacts) -> None:
         self.scope, self.facts, self.memory = scope, facts, facts.memory
         self.changes = Changes(scope)
         self.spellings, self.views = self.memory.spellings, self.memory.spellings.views

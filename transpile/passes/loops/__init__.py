@@ -8,14 +8,12 @@ Breaks have become a flag in the test before. A bound, where a counter has one, 
 scan of turns that may do nothing: that has a gradient backwards.
 """
 
-from typing import Protocol
-
-from ...facts.activity import Activity
-from ...facts.carried import CallEffects, Carrying, Obstacles
+from ...facts.carried import Carrying, Obstacles
 from ...facts.carried.ordered import in_order
 from ...facts.carried.places import certain, written
+from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Tensor, is_traced
-from ...model.carry import Carry, Effects
+from ...model.carry import Carry
 from ...model.effects import Loop, Repeat
 from ...model.expressions import Call, Constant, Name
 from ...model.names import dotted, in_scope, jumps, target_names
@@ -35,20 +33,7 @@ UNBOUNDED = (
 )
 
 
-class EffectFacts(CallEffects, Protocol):
-    def of_block(self, block: Node) -> Effects:
-        """What running a block, or one statement, does to arrays."""
-
-
-class Facts(Protocol):
-    effects: EffectFacts
-    activity: Activity
-
-    def in_forward(self, scope: Scope) -> bool:
-        """Whether a forward pass calls the code of a scope."""
-
-
-def run(scope: Scope, facts: Facts) -> Changes:
+def run(scope: Scope, facts: ProgramFacts) -> Changes:
     """Make every loop that data end, of one function, a node that says so, or refuse it."""
     changes = Changes(scope)
     if isinstance(scope, Function) and any(_on_data(n) for n in scope.nodes(For, While)):
@@ -71,7 +56,7 @@ def _traced(node: Expression) -> bool:
 
 
 class _Loops:
-    def __init__(self, scope: Function, facts: Facts, changes: Changes) -> None:
+    def __init__(self, scope: Function, facts: ProgramFacts, changes: Changes) -> None:
         self.facts, self.changes = facts, changes
         self.trained = facts.in_forward(scope)
         self.carrying = Carrying(scope)

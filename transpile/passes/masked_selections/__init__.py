@@ -13,24 +13,25 @@ operations make of selections, `masks` names what selects, `domain` holds what i
 `stores` comes first, `padded` is of rows that indices choose.
 """
 
+from ...facts.program import ProgramFacts
 from ...model.expressions import Call
 from ...model.program import Function, Scope
 from ..pass_ import Changes, Pass
 from . import padded, stores
 from .calls import call
 from .expressions import EXPRESSIONS
-from .frame import Facts, Frame, Round
+from .frame import Frame, Round
 from .masks import candidates
 from .statements import block
 
-__all__ = ["PASSES", "Facts", "run"]
+__all__ = ["PASSES", "run"]
 
 _HANDLERS = {**EXPRESSIONS, Call: call}
 _EAGER = ("building", "host", "import")  # where masks choose what they choose
 _ROUNDS = 12
 
 
-def run(scope: Scope, facts: Facts) -> Changes:
+def run(scope: Scope, facts: ProgramFacts) -> Changes:
     """Keep the selections of a function whole where all uses of them can be: it is gone through
     until nothing more is found that must stay as it is."""
     if not isinstance(scope, Function) or facts.stage(scope) in _EAGER:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ...facts.bindings import read
-from ...facts.memory import Memory
+from ...facts.program import ProgramFacts
 from ...facts.ranks import Ranks, Reader
 from ...facts.rowwise import Rowwise
 from ...facts.values.lattice import Value
 from ...model.node import Expression, Node, Statement
-from ...model.program import Function, Scope
-from ...model.project import Project
+from ...model.program import Function
 from ...model.rulebook import Rulebook
 from ..fresh import Names
 from ..pass_ import Changes
@@ -23,17 +22,6 @@ from .domain import Entry, Env, Info, Mask, origins
 Edit = Callable[[Any], Expression]
 Lead = Callable[[], Statement | None]
 Handler = Callable[["Frame", Any], Info]
-
-
-class Facts(Protocol):
-    """What the pass asks beside the values of expressions, which stand in their slots."""
-
-    rulebook: Rulebook
-    project: Project
-    memory: Memory
-
-    def stage(self, scope: Scope) -> str | None:
-        """When the code of a scope runs."""
 
 
 class Tables(NamedTuple):
@@ -72,7 +60,7 @@ class Frame:
     def __init__(
         self,
         scope: Function,
-        facts: Facts,
+        facts: ProgramFacts,
         found: frozenset[Node],
         last: Round,
         handlers: Mapping[type, Handler],

@@ -14,6 +14,7 @@ from typing import Any
 from ...facts.bindings import read
 from ...facts.memory.indices import number
 from ...facts.memory.paths import of
+from ...facts.program import ProgramFacts
 from ...facts.rowwise import Rowwise
 from ...facts.values.lattice import External, Method, Module, Static, Torch
 from ...model.expressions import Attribute, Call, Constant, Name, Slice, Subscript
@@ -23,7 +24,7 @@ from ...model.operators import Compare
 from ...model.program import Function, Scope
 from ...model.statements import Assign, Block, Continue, ExpressionStatement, If
 from ..pass_ import Changes
-from .frame import Facts, Tables
+from .frame import Tables
 from .masks import of_torch
 
 _EAGER = ("building", "host", "import")
@@ -31,7 +32,7 @@ _STORING = frozenset({"index_add", "index_add_", "index_copy", "index_copy_"})
 _BY_ROWS = "this is taken to compute each row by itself: it is given more rows than are chosen"
 
 
-def run(scope: Scope, facts: Facts) -> Changes:
+def run(scope: Scope, facts: ProgramFacts) -> Changes:
     """Fill up the indices of a traced function that serve to choose rows and to write them."""
     changes = Changes(scope)
     if not isinstance(scope, Function) or facts.stage(scope) in _EAGER:
@@ -76,7 +77,7 @@ def _padded(condition: Expression, _: Expression) -> Expression:
 class Rows:
     """What is made of the indices that one statement binds."""
 
-    def __init__(self, scope: Function, facts: Facts, start: Assign) -> None:
+    def __init__(self, scope: Function, facts: ProgramFacts, start: Assign) -> None:
         kinds = Tables.of(facts.rulebook).elementwise
         self.rowwise = Rowwise(facts.project, facts.rulebook, kinds)
         self.scope, self.start = scope, start

@@ -6,6 +6,7 @@ cast or rounded in the same function, one for `name[whole]` does: it has torch's
 `name[beside]` makes a number for what takes the dtype of the array that it meets.
 """
 
+from ...facts.program import ProgramFacts
 from ...model.effects import Put
 from ...model.expressions import Attribute, Call, Name, NamedExpression, Subscript
 from ...model.node import Node
@@ -23,12 +24,12 @@ from ...model.statements import (
 )
 from ..pass_ import Changes, Pass
 from . import calls, conditions, headers, names, numbers, promotion, stores, subscripts, tests
-from .conversion import Conversion, Facts, Handler
+from .conversion import Conversion, Handler
 
-__all__ = ["PASS", "Facts", "run"]
+__all__ = ["PASS", "run"]
 
 
-def run(scope: Scope, facts: Facts) -> Changes:
+def run(scope: Scope, facts: ProgramFacts) -> Changes:
     """What is torch's in a scope as JAX's; what cannot be is reported, and raises where its value
     is needed.
     """

@@ -3,13 +3,10 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Protocol
 
-from ...facts.activity import Activity
 from ...facts.bindings import Definitions
 from ...facts.leading import Leading
-from ...facts.modules import Modules
-from ...facts.values import Values
+from ...facts.program import ProgramFacts
 from ...facts.values.lattice import UNKNOWN, Tensor, Torch, is_traced
 from ...model.effects import Unconverted
 from ...model.expressions import Attribute, Call, Name, NamedExpression
@@ -17,7 +14,7 @@ from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.program import Class, File, Function, Scope
 from ...model.project import Project
-from ...model.rulebook import Definition, Rulebook
+from ...model.rulebook import Definition
 from ...model.statements import ExpressionStatement, Import
 from ..pass_ import Changes, source_of
 from .bind import Argument, choose
@@ -26,37 +23,6 @@ from .layout import changed_in_place
 from .legacy_sizes import told
 from .literals import known
 from .specialise import Refused
-
-
-class Facts(Protocol):
-    """What the pass asks beside the values of expressions, which stand in their slots."""
-
-    project: Project
-    rulebook: Rulebook
-
-    @property
-    def modules(self) -> Modules:
-        """What the classes hold."""
-
-    @property
-    def values(self) -> Values:
-        """What calls give, and what names may be."""
-
-    @property
-    def activity(self) -> Activity:
-        """Where gradients pass."""
-
-    def stage(self, scope: Scope) -> str | None:
-        """When the code of a scope runs: "traced", "building", "host", "import"; None where that is
-        not known.
-        """
-
-    def layer(self, name: str) -> Class | None:
-        """The class of one of torch's layers, as the output has it."""
-
-    def in_forward(self, scope: Scope) -> bool:
-        """Whether a forward pass calls the code of a scope."""
-
 
 Handler = Callable[["Conversion", Node], bool]
 
@@ -68,7 +34,7 @@ class Conversion:
     is below.
     """
 
-    def __init__(self, scope: Scope, facts: Facts, handlers: dict[type, Handler]) -> None:
+    def __init__(self, scope: Scope, facts: ProgramFacts, handlers: dict[type, Handler]) -> None:
         self.scope, self.facts, self.rulebook = scope, facts, facts.rulebook
         self.changes = Changes(scope)
         stage = facts.stage(scope)

@@ -5,6 +5,7 @@ classes are asked what they have. The changes of all scopes of a step are looked
 committed together (`commit_all`).
 """
 
+from ...facts.program import ProgramFacts
 from ...model.expressions import Attribute, Call
 from ...model.program import Class, Scope
 from ...model.project import Project
@@ -12,13 +13,12 @@ from ...model.statements import Assign, Delete, For
 from ..pass_ import Changes, Pass
 from . import calls, foreign, forward, modes, reads
 from .calls import Effectful
-from .choices import Facts as Structure
 from .declare import declare
 from .kinds import Kinds
-from .scene import Facts, Scene
+from .scene import Scene
 
 
-def run_declare(project: Project, facts: Structure) -> list[Changes]:
+def run_declare(project: Project, facts: ProgramFacts) -> list[Changes]:
     """The declarations of all classes."""
     kinds, found = Kinds(facts), []
     for scope in _scopes(project):
@@ -28,7 +28,7 @@ def run_declare(project: Project, facts: Structure) -> list[Changes]:
     return found
 
 
-def run(project: Project, facts: Facts) -> list[Changes]:
+def run(project: Project, facts: ProgramFacts) -> list[Changes]:
     """All uses of what is declared; the names of forward passes."""
     effectful, found = Effectful(facts), []
     for scope in _scopes(project):

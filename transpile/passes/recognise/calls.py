@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ...facts.calls import applied
+from ...facts.program import ProgramFacts
 from ...facts.values import lattice
 from ...facts.values.calls import is_super
 from ...facts.values.lattice import (
@@ -26,13 +27,13 @@ from ...model.names import everywhere
 from ...model.node import Expression
 from ...model.program import Class, Function
 from .forward import CALL, is_renamed
-from .scene import Facts, Scene
+from .scene import Scene
 
 
 class Effectful:
     """The functions that may do more than give a value: run modules, read arrays of them, draw."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: ProgramFacts) -> None:
         self.facts = facts
         functions = list(facts.project.functions())
         direct = [f for f in functions if self._is_direct(f)]

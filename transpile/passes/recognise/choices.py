@@ -1,11 +1,8 @@
 """What code decides by, and no array could stand for: `self.checkpointing = enable`."""
 
 from collections.abc import Iterator
-from typing import Protocol
 
-from ...facts.modules import Modules
-from ...facts.stages import Stages
-from ...facts.values import Values
+from ...facts.program import ProgramFacts
 from ...facts.values.lattice import NONE, UNKNOWN, Module, Sequence, Static, Tensor
 from ...facts.values.solve import reachable
 from ...model.expressions import Attribute
@@ -14,30 +11,15 @@ from ...model.node import Expression
 from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Class
 from ...model.program import Function as Method
-from ...model.project import Project
-from ...model.rulebook import Rulebook
 from ...model.statements import Assign, If
 from .stores import assigned
 
 _CHOICES = frozenset({"bool", "str", "shape"})
 
 
-class Facts(Protocol):
-    """What is asked of the program."""
-
-    @property
-    def project(self) -> Project: ...
-    @property
-    def values(self) -> Values: ...
-    @property
-    def stages(self) -> Stages: ...
-    @property
-    def modules(self) -> Modules: ...
-    @property
-    def rulebook(self) -> Rulebook: ...
-
-
-def chooses(facts: Facts, cls: Class, method: Method, name: str, value: Expression | None) -> bool:
+def chooses(
+    facts: ProgramFacts, cls: Class, method: Method, name: str, value: Expression | None
+) -> bool:
     """`self.checkpointing = enable` in a method that no forward calls: no array.
 
     So is a number that constructors go by, that no forward reads, or by which a forward decides
@@ -70,7 +52,7 @@ def chooses(facts: Facts, cls: Class, method: Method, name: str, value: Expressi
     return any(_reads(facts, m, name) for m in methods & built)
 
 
-def _starting(facts: Facts, starts: list[Method], name: str) -> Iterator[Expression | None]:
+def _starting(facts: ProgramFacts, starts: list[Method], name: str) -> Iterator[Expression | None]:
     for method in starts:
         for node in everywhere(method, Assign):
             for known, value in assigned(node, facts.project.self_name(method)):
@@ -78,7 +60,7 @@ def _starting(facts: Facts, starts: list[Method], name: str) -> Iterator[Express
                     yield value
 
 
-def _reads(facts: Facts, method: Method, name: str) -> bool:
+def _reads(facts: ProgramFacts, method: Method, name: str) -> bool:
     """Whether a method reads `self.name`."""
     own = facts.project.self_name(method)
     for node in everywhere(method, Attribute):
@@ -88,7 +70,7 @@ def _reads(facts: Facts, method: Method, name: str) -> bool:
     return False
 
 
-def _decides(facts: Facts, method: Method, name: str) -> bool:
+def _decides(facts: ProgramFacts, method: Method, name: str) -> bool:
     """Whether a test in a method compares `self.name` with something."""
     own = facts.project.self_name(method)
     for node in everywhere(method, Attribute):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ...facts.program import ProgramFacts
 from ...facts.setting import is_set_again
 from ...facts.values.lattice import NONE, NUMPY, UNKNOWN, Function, Module, Static, Tensor, is_param
 from ...facts.values.strings import HOLE, pattern
@@ -24,15 +25,7 @@ from ...model.program import Class
 from ...model.program import Function as Method
 from ...model.statements import Assign
 from . import choices, stores
-from .choices import Facts
-from .stores import (
-    REGISTERS,
-    assigned,
-    is_tie,
-    registration,
-    without_gradient,
-    written_in_place,
-)
+from .stores import REGISTERS, assigned, is_tie, registration, without_gradient, written_in_place
 
 _ORDER = (MIXED, PARAM, BUFFER, CONSTANT)
 
@@ -62,7 +55,7 @@ class Own:
 class Kinds:
     """The kinds of the arrays of all classes."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: ProgramFacts) -> None:
         self.facts, self.project, self.values = facts, facts.project, facts.values
         self.stages = facts.stages
         modules = [cls for cls in self.project.classes() if self.project.is_module(cls)]

@@ -1,7 +1,7 @@
 """What the parts of the pass share while they look at one scope: whose self it is, when it runs."""
 
-from ...facts.calls import Calls
 from ...facts.modules import Modules
+from ...facts.program import ProgramFacts
 from ...facts.stages import Stages
 from ...facts.values import Values
 from ...facts.values.lattice import Value
@@ -9,20 +9,12 @@ from ...model.node import Expression
 from ...model.program import Class, Function, Scope
 from ...model.project import Project
 from ..pass_ import Changes
-from .choices import Facts as Structure
-
-
-class Facts(Structure):
-    """What the pass asks, beside the values of expressions, which stand in their slots."""
-
-    @property
-    def calls(self) -> Calls: ...  # type: ignore[empty-body]
 
 
 class Scene:
     """One scope, and the changes of it."""
 
-    def __init__(self, scope: Scope, facts: Structure) -> None:
+    def __init__(self, scope: Scope, facts: ProgramFacts) -> None:
         self.scope, self.facts = scope, facts
         self.project: Project = facts.project
         self.values: Values = facts.values

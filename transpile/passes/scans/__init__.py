@@ -12,13 +12,12 @@ carries anything but arrays, calls what may be another in each turn (`next(it)`)
 later use is another than `jnp.stack`, or that has few turns, written out, and no control by data.
 """
 
-from typing import Protocol
-
 from ...facts.bindings import Definitions, read
-from ...facts.carried import CallEffects, Carrying, Obstacles
+from ...facts.carried import Carrying, Obstacles
 from ...facts.carried.places import certain, written
+from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Tensor, is_traced
-from ...model.carry import Carry, Effects
+from ...model.carry import Carry
 from ...model.effects import Cond, Loop, Repeat, Scan
 from ...model.expressions import Attribute, Constant, Name, OpaqueExpression, Subscript
 from ...model.names import in_scope, target_names
@@ -50,16 +49,7 @@ from .picks import Picks
 FEW = 8  # turns that are written out in the source: `range(3)`
 
 
-class EffectFacts(CallEffects, Protocol):
-    def of_block(self, block: Node) -> Effects:
-        """What running a block, or one statement, does to arrays."""
-
-
-class Facts(Protocol):
-    effects: EffectFacts
-
-
-def run(scope: Scope, facts: Facts) -> Changes:
+def run(scope: Scope, facts: ProgramFacts) -> Changes:
     """Make every such loop of one function a `Scan`."""
     changes = Changes(scope)
     if isinstance(scope, Function) and scope.nodes(For):
@@ -68,7 +58,7 @@ def run(scope: Scope, facts: Facts) -> Changes:
 
 
 class _Scans:
-    def __init__(self, scope: Function, facts: Facts, changes: Changes) -> None:
+    def __init__(self, scope: Function, facts: ProgramFacts, changes: Changes) -> None:
         self.scope, self.facts, self.changes = scope, facts, changes
         self.carrying = Carrying(scope)
         self.definitions = Definitions(scope)

@@ -27,8 +27,7 @@ reported. What Python knows (modes, shapes, None) stays the user's, unless it st
 jump. A name that a turn sets first, and that is read after the loop, starts `Unset`.
 """
 
-from typing import Protocol
-
+from ...facts.program import ProgramFacts
 from ...model.copy import clone
 from ...model.operators import Boolean
 from ...model.program import Function, Scope
@@ -38,19 +37,10 @@ from ..truth import traced
 from .ends import is_branch_on_data, is_loop_on_data
 from .exits import Exits
 
-__all__ = ["PASS", "Facts", "run"]
+__all__ = ["PASS", "run"]
 
 
-class Facts(Protocol):
-    """What the pass asks beside the values of expressions, which stand in their slots."""
-
-    def stage(self, scope: Scope) -> str | None:
-        """When the code of a scope runs: "traced", "building", "host", "import"; None where that is
-        not known.
-        """
-
-
-def run(scope: Scope, facts: Facts) -> Changes:
+def run(scope: Scope, facts: ProgramFacts) -> Changes:
     """Restructure one function."""
     changes = Changes(scope)
     if not isinstance(scope, Function) or facts.stage(scope) in _CONCRETE:
