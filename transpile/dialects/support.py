@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from .definitions import LINE_LENGTH, Entry, Prelude, Source
-from .unasked import without_unasked
+from .unasked import without_unasked, words
 from .ungiven import without_ungiven
 
 
@@ -30,12 +30,14 @@ def write(
     trees = _parsed(files)
     if trees is not None:
         kept = list(existing.nodes()) if existing is not None else []
-        entries = without_unasked(entries, trees, kept)
+        asked = {word for tree in trees for word in words(tree)}
+        entries = without_unasked(entries, asked, kept)
         needed = functools.partial(gather, names, sources)
         found = needed(entries)
         entries = {name: entry for name, entry in entries.items() if name in found}
         more = [text for source in sources for text in source.registrations(set(entries))]
-        entries = without_ungiven(entries, [*trees, *map(ast.parse, more)], kept, needed)
+        trees += map(ast.parse, more)
+        entries = without_ungiven(entries, trees, asked, kept, needed)
     parts = [_formatted(entry.text, format) for entry in _ordered(entries)]
     registrations = [r for source in sources for r in source.registrations(set(entries))]
     imports = import_lines(entries.values(), registrations)

@@ -26,11 +26,11 @@ _OPERATORS: dict[str, tuple[type[ast.AST], ...]] = {
 
 
 def without_unasked(
-    entries: dict[str, Entry], trees: Iterable[ast.Module], kept: Iterable[ast.stmt]
+    entries: dict[str, Entry], said: Collection[str], kept: Iterable[ast.stmt]
 ) -> dict[str, Entry]:
-    """The definitions without the methods that nothing asks for. `trees`: the files of the program;
+    """The definitions without the methods that nothing asks for. `said`: the words of the program;
     `kept`: definitions of an earlier support file, whose methods other files may ask for."""
-    asked = {word for tree in trees for word in words(tree)}
+    asked = set(said)
     for node in kept:
         asked |= {m.name for m in ast.walk(node) if isinstance(m, ast.FunctionDef)}
     waiting: dict[ast.AST, str] = {}

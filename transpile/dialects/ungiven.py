@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 
 from .constant_expressions import Constants, Gone
 from .definitions import Entry
-from .unasked import words, words_of
+from .unasked import words_of
 from .without_parameters import set_on_self, without
 
 _DEFINED = (ast.FunctionDef, ast.ClassDef)
@@ -38,16 +38,16 @@ class _Uses:
 
 def without_ungiven(
     entries: dict[str, Entry],
-    trees: Collection[ast.Module],
+    trees: Iterable[ast.Module],
+    said: Collection[str],
     kept: Iterable[ast.stmt],
     needed: Callable[[dict[str, Entry]], Collection[str]],
 ) -> dict[str, Entry]:
-    """The definitions without what nothing gives. `trees`: the files of the program; `kept`:
-    definitions of an earlier support file, whose parameters other files may give; `needed`: the
-    names of those that are asked for, where some have become less."""
+    """The definitions without what nothing gives. `trees`: the files of the program, `said`: their
+    words; `kept`: definitions of an earlier support file, whose parameters other files may give;
+    `needed`: the names of those that are asked for, where some have become less."""
     before = {node.name: _places(node) for node in kept if isinstance(node, _DEFINED)}
-    asked = {word for tree in trees for word in words(tree)}
-    asked.update(*map(words_of, kept))
+    asked = set(said).union(*map(words_of, kept))
     outside = _outside(entries, trees)
     while True:
         uses = _uses(entries, outside)
@@ -76,10 +76,11 @@ def _outside(entries: Mapping[str, Entry], trees: Iterable[ast.Module]) -> dict[
     """How the files of the program use each definition, by its name alone."""
     uses = {name: _Uses() for name in entries}
     for tree in trees:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.alias) and node.asname and node.name in uses:
-                uses[node.name].escapes = True
         for node, call in _named(tree):
+            if isinstance(node, ast.alias):
+                if node.asname and node.name in uses:
+                    uses[node.name].escapes = True
+                continue
             word = node.id if isinstance(node, ast.Name) else getattr(node, "attr", None)
             word = node.value if isinstance(node, ast.Constant) else word
             if isinstance(word, str) and word in uses:
@@ -129,13 +130,13 @@ def _note(use: _Uses, calls: list[ast.Call], call: ast.Call | None) -> None:
         calls.append(call)
 
 
-def _named(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.Call | None]]:
-    """The names, attributes and strings of a text, but for annotations and what is only asked of
-    types, each with the call of it."""
+def _named(tree: ast.AST) -> Iterator[tuple[ast.expr | ast.alias, ast.Call | None]]:
+    """The names, attributes, strings and imports of a text, but for annotations and what is only
+    asked of types, each with the call of it."""
     todo: list[tuple[ast.AST, ast.Call | None]] = [(tree, None)]
     while todo:
         node, call = todo.pop()
-        if isinstance(node, (ast.Name, ast.Attribute, ast.Constant)):
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Constant, ast.alias)):
             yield node, call
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in _ASKS_ONLY:
             todo += [(argument, None) for argument in node.args[:1]]

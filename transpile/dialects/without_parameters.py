@@ -1,13 +1,12 @@
 """A definition of a support file without parameters that are constants, and without what only they
 reach.
 
-What holds nothing that is known stays as it is written. After each edit the text is read again, for
-what a branch leaves may be known in its turn.
+What holds nothing that is known stays as it is written.
 """
 
 import ast
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from .constant_expressions import Constants, Fold, Gone, decided
 
@@ -28,14 +27,11 @@ def without(
     def changed(part: ast.AST, line: int) -> ast.AST:
         return Fold(known if line in inside else {}, gone, fixed).folded(part)
 
-    edits = _rewritten(text, node, changed, fixed)
+    edits = _rewritten(text, node, changed, {*known, *gone}, fixed)
     if function is not None and own:
         edits.append(_header(text, function, own, bound))
     text = _applied(text, edits)
-    plain = Fold({}, {}, {})
-    while edits := _structure(text) or _rewritten(
-        text, ast.parse(text).body[0], lambda part, line: plain.folded(part), {}
-    ):
+    while edits := _structure(text):
         text = _applied(text, edits)
     return text
 
@@ -61,15 +57,21 @@ def _applied(text: str, edits: Sequence[Edit]) -> str:
 
 
 def _rewritten(
-    text: str, node: ast.stmt, changed: Callable[[ast.AST, int], ast.AST], fixed: Constants
+    text: str,
+    node: ast.stmt,
+    changed: Callable[[ast.AST, int], ast.AST],
+    names: Collection[str],
+    fixed: Constants,
 ) -> list[Edit]:
-    """The edits of the expressions in which something is known."""
+    """The edits of the expressions in which something is known: `names`, or fixed attributes."""
     edits = []
     at = _offsets(text)
     tests = {n.test for n in ast.walk(node) if isinstance(n, (ast.If, ast.While))}
     for part in _whole(node):
         if isinstance(part, ast.stmt) and set_on_self(part) in fixed:
             edits.append((at(part.lineno, 0), at((part.end_lineno or 0) + 1, 0), ""))
+            continue
+        if not any(_is_named(n, names, fixed) for n in ast.walk(part)):
             continue
         new = changed(copy.deepcopy(part), part.lineno)
         new = decided(new) if isinstance(new, ast.BoolOp) and part in tests else new
@@ -78,6 +80,12 @@ def _rewritten(
             said = _said(ast.fix_missing_locations(new))
             edits.append((start, end, said if '"' in said else said.replace("'", '"')))
     return edits
+
+
+def _is_named(node: ast.AST, names: Collection[str], attributes: Collection[str]) -> bool:
+    if isinstance(node, ast.Name):
+        return node.id in names
+    return isinstance(node, ast.Attribute) and node.attr in attributes
 
 
 def _said(node: ast.AST) -> str:
