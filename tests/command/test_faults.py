@@ -48,3 +48,11 @@ def test_a_text_alone_comes_back(striking):
     result = transpile.convert_source(text)
     assert result.code == text
     assert [d.id for d in result.diagnostics] == ["internal-error"]
+
+
+def test_what_is_no_python_is_told(monkeypatch):
+    monkeypatch.setattr("transpile.command.dialect.format_changed", lambda code, before: code + ")")
+    text = NET.format(name="A")
+    result = transpile.convert_source(text)
+    assert result.code == text
+    assert [d.id for d in result.diagnostics] == ["internal-error"]

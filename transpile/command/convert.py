@@ -212,21 +212,24 @@ def _have_torch(sources: Sequence[Source]) -> bool:
 
 
 def _write(file: File, made: _Made, source: Source) -> None:
-    """Write a file, unless what came out is no Python: that is a fault of ours."""
+    """Write a file, unless what came out is no Python."""
     assert file.target is not None
-    if not made.changed:  # byte for byte, where its lines end now so, now so
-        files.write_atomically(file.target, file.source.read_bytes())
+    code = made.code if made.changed else source.text
+    fault = _broken(code, made)
+    if fault is None:
+        files.write_atomically(file.target, source.encoded(code))
         return
-    code = made.code
+    file.diagnostics.append(fault)
+    if os.environ.get("TORCH_TO_JAX_TRACE"):
+        file.target.with_suffix(".broken").write_text(code)
+    file.target = None
+
+
+def _broken(code: str, made: _Made) -> Diagnostic | None:
+    """That what came out is no Python, which is a fault of ours."""
     try:
         ast.parse(code)
     except SyntaxError as error:
-        if not any(d.id == "internal-error" for d in file.diagnostics):
-            message = f"the output does not parse: {error.msg}"
-            place = str(made.path), error.lineno or 1, 1
-            file.diagnostics.append(Diagnostic(*place, "internal-error", message))
-        if os.environ.get("TORCH_TO_JAX_TRACE"):
-            file.target.with_suffix(".broken").write_text(code)
-        file.target = None
-        return
-    files.write_atomically(file.target, source.encoded(code))
+        message = f"the output does not parse: {error.msg}"
+        return Diagnostic(str(made.path), error.lineno or 1, 1, "internal-error", message)
+    return None
