@@ -93,6 +93,9 @@ def convert_source(text: str, target: str = "functional", path: str = "module.py
     if not written:
         return Result(text, support or "", failed)
     made = written[0]
+    fault = _broken(made.code, made)
+    if fault is not None:
+        return Result(text, support or "", [*made.diagnostics, fault])
     code = source.with_its_newlines(made.code) if made.changed else text
     return Result(code, support or "", made.diagnostics)
 
