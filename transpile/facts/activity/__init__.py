@@ -31,18 +31,21 @@ class Activity:
         self.project, self._solver = project, Solver(values, calls)
         self._solver.solve()
 
-    def carries(self, node: Expression) -> bool | None:
-        """Whether a gradient may pass through an expression; None where its parts are not known."""
+    def carries(self, node: Expression, outside: bool = False) -> bool | None:
+        """Whether a gradient may pass through an expression; None where its parts are not known.
+        `outside`: by what is seen of it outside of the block without gradient that it is in."""
         if not may_carry(node.value):
             return False
-        found = self._solver.transfer.of(node, self._solver.place(node))
+        at = self._solver.place(node)
+        found = self._solver.transfer.of(node, at._replace(block=None) if outside else at)
         if not found:
             return False
         return True if found - {OPEN} and isinstance(node.value, _KNOWN) else None
 
-    def history(self, node: Expression) -> bool | None:
+    def history(self, node: Expression, always_off: bool = False) -> bool | None:
         """Whether the tensor that a place is of has a gradient of its own: that of y for `y.data`,
-        `y.detach()[0]` and views of these.
+        `y.detach()[0]` and views of these. In a block that is `always_off`, which no flag turns on,
+        an attribute that such blocks alone write has none: the mean of a batch norm.
         """
         while True:
             if isinstance(node, Subscript):
@@ -57,7 +60,7 @@ class Activity:
                     return self.carries(node)
                 node = node.function.object
             else:
-                return self.carries(node)
+                return self.carries(node, always_off and isinstance(node, Attribute))
 
     # --- blocks without gradient -----------------------------------------------------------------
 

@@ -171,8 +171,7 @@ class Leaving:
             name = func.name  # type: ignore[attr-defined]
             if not is_inplace(name) or not self.places.leaves(self.places.root(subject)):
                 return True
-            additive = name in ("add_", "sub_", "requires_grad_")
-            if not additive and not self._write(statement, call, subject):
+            if not _is_additive(call) and not self._write(statement, call, subject):
                 return False
         elif isinstance(function, Torch) and is_inplace(function.name) and given:
             if not self.places.leaves(self.places.root(given[0])):
@@ -225,6 +224,18 @@ class Leaving:
 
 
 _STORING = GROWING | {"insert"}
+_ADDITIVE = frozenset(("add_", "sub_", "requires_grad_"))
+
+
+def _is_additive(call: Expression) -> bool:
+    """Whether a chain of methods in place adds alone, which leaves a gradient what it is: not
+    `w.mul_(m).add_(v)`."""
+    while isinstance(call, Call) and isinstance(call.function, Attribute):
+        name = call.function.name
+        if is_inplace(name) and name not in _ADDITIVE:
+            return False
+        call = call.function.object
+    return True
 
 
 def _is_method(call: Call) -> bool:

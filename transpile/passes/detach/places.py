@@ -58,7 +58,7 @@ class Places:
         return (
             self.is_tensor(root)
             and not own
-            and self.within.facts.activity.history(root) is not False
+            and self.within.facts.activity.history(root, self.within.flag is None) is not False
         )
 
     def is_undecided(self, subject: Expression) -> bool:
