@@ -2432,6 +2432,40 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.heads(x) + self.stages(y)
 """
+ENUM_THAT_FILLS = """
+import enum
+
+
+class Start(enum.Enum):
+    CONSTANT = "constant"
+    ONES = "ones"
+
+    @classmethod
+    def from_str(cls, name):
+        try:
+            return cls(name)
+        except ValueError:
+            raise ValueError("no such start")
+
+    def fill(self, x, value):
+        if self == Start.CONSTANT:
+            nn.init.constant_(x, value)
+        elif self == Start.ONES:
+            nn.init.ones_(x)
+
+
+class Net(nn.Module):
+    def __init__(self, start="constant"):
+        super().__init__()
+        self.scale = nn.Parameter(torch.zeros(4))
+        self.shift = nn.Parameter(torch.zeros(4))
+        chosen, ones = Start.from_str(start), Start.ONES
+        chosen.fill(self.scale, 0.5)
+        ones.fill(self.shift, 0.5)
+
+    def forward(self, x, y):
+        return x * self.scale + y * self.shift
+"""
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there, and functional of a list of the
@@ -4055,3 +4089,10 @@ class Net(nn.Module):
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_detector_runs_itself_for_its_strides(target):
     verify(HEAD + DETECTS, "Net", "", [torch.randn(2, 3, 32, 32, dtype=torch.float64)], target)
+
+
+def test_what_a_member_of_an_enum_fills_has_the_value():
+    (made,), support, _ = dialect.convert([given(HEAD + ENUM_THAT_FILLS)], "", "flax")
+    model = converted(made.code, support)["Net"]()
+    assert np.array_equal(model.scale[...], np.full(4, 0.5))
+    assert np.array_equal(model.shift[...], np.ones(4))

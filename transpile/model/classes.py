@@ -187,6 +187,10 @@ class Classes:
         bases = self.foreign_bases(cls)
         return any(b.startswith(MODULES) for b in bases)
 
+    def is_enum(self, cls: Class) -> bool:
+        """Whether its members are objects of its own, and no numbers or strings as well."""
+        return self.bases(cls) == ["enum.Enum"]
+
     def is_autograd_function(self, cls: Class) -> bool:
         """Whether it has a forward and a backward of its own: a torch.autograd.Function."""
         named = self.foreign_bases(cls)

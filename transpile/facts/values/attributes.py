@@ -140,6 +140,8 @@ def _of_class(frame: Frame, base: Class, name: str) -> Value:
         return Function(method, ref, base=not bound)
     for c in project.ancestors(ref):
         if name in project.assigned(c):
+            if project.is_enum(c):
+                return Object(ref)  # the member, which is not what it is made of
             return frame.facts.expression(project.assigned(c)[name])
     return UNKNOWN
 

@@ -10,7 +10,7 @@ from . import containers, functions
 from .flags import flags
 from .frame import Argument, Frame
 from .joins import join
-from .lattice import UNKNOWN, Class, Instance, Module, OneOf, Open, Static, Value
+from .lattice import UNKNOWN, Class, Instance, Module, Object, OneOf, Open, Static, Value
 
 _OPTIONS = ("bias", "affine", "elementwise_affine")
 
@@ -65,7 +65,7 @@ def _of_class(frame: Frame, ref: program.Class, args: list[Argument]) -> Value:
         functions.bind_arguments(frame, constructor, args)
         functions.note_call(frame, constructor)
     if not facts.project.is_module(ref):
-        return UNKNOWN
+        return Object(ref) if facts.project.is_enum(ref) else UNKNOWN
     if constructor is None:
         containers.fill_own(frame, ref, args)
     element: Value | None = None
