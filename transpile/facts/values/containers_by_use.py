@@ -36,21 +36,39 @@ def used_as_lists(facts: Facts, function: Function) -> frozenset[str]:
     if found is None:
         names = {p.name for p in facts.project.parameters(function)}
         me = facts.project.self_name(function)
-        filled = {_filled(node, me) for node in everywhere(function, Assign)} & names
+        loops = list(everywhere(function, For))
+        counted = {n for loop in loops for n in _counters(loop)}
+        own = {n for loop in loops if me in _roots(loop) for n in target_names(loop.target)}
+        mine = {*own, me} - counted
+        filled = {_filled(node, mine, counted) for node in everywhere(function, Assign)} & names
         uses = [n for n in everywhere(function, Name) if n.id in filled] if filled else []
         found = filled - {n.id for n in uses if not _is_of_list(n)}
         facts.memory["lists", function] = found = frozenset(found)
     return found
 
 
-def _filled(node: Assign, me: str | None) -> str | None:
-    """x of `x[i] = self.heads[i](x[i])`"""
+def _counters(loop: For) -> list[str]:
+    """i of `for i in range(n)`, `for i, m in enumerate(self.heads)`"""
+    word = dotted(loop.iterable.function) if isinstance(loop.iterable, Call) else None
+    return target_names(loop.target)[:1] if word in ("range", "enumerate") else []
+
+
+def _roots(loop: For) -> set[str]:
+    """The names that a loop goes over: `self` of `enumerate(self.heads)`."""
+    return {n.id for n in (loop.iterable, *loop.iterable.walk()) if isinstance(n, Name)}
+
+
+def _filled(node: Assign, mine: set[str | None], counted: set[str]) -> str | None:
+    """x of `x[i] = self.heads[i](x[i])`, and of `x[i] = head(x[i])`; `mine`: self, and what stands
+    for parts of it."""
     target, value = node.targets[0], node.expression
     if not isinstance(target, Subscript) or not isinstance(value, Call) or node.operator:
         return None
+    if not isinstance(target.index, Constant) and dotted(target.index) not in counted:
+        return None  # `x[mask] = self.net(x[mask])`
     given = value.arguments[0] if value.arguments else None
     holder = root(value.function)
-    of_self = holder is not value.function and holder is not None and holder.id == me
+    of_self = holder is not None and holder.id in mine
     known = isinstance(given, Subscript) and text(given) == text(target)
     return dotted(target.object) if of_self and known else None
 
