@@ -2367,26 +2367,6 @@ class Net(nn.Module):
         z[:, [False, True, True, False]] += y[:, :2]
         return x[[True, False, True]] * 2, z[:, [True, False, False, True]], z[[0, 2]]
 """
-# Methods that a class has one way or the other.
-ONE_WAY_OR_THE_OTHER = """
-MODE = "a"
-
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(4, 4)
-
-    if "b" in MODE:
-
-        def forward(self, x, y):
-            return self.fc(x)
-
-    else:
-
-        def forward(self, x, y):
-            return self.fc(x) * y
-"""
 # What a layer around another one has itself: DINO's head.
 ARRAYS_OF_WEIGHT_NORM = """
 class Net(nn.Module):
@@ -2484,6 +2464,30 @@ def test_beside_torch(program, target):
     torch.manual_seed(0)
     inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
     verify(HEAD + globals()[program], "Net", "", inputs, target)
+
+
+ONE_WAY_OR_THE_OTHER = """
+MODE = "a"
+
+
+class Conditional(nn.Module):
+    if "b" in MODE:
+
+        def forward(self, x):
+            return x
+
+    else:
+
+        def forward(self, x):
+            return x * 2
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_methods_of_a_class_under_a_condition_are_refused(target):
+    (made,), _, _ = dialect.convert([given(HEAD + ONE_WAY_OR_THE_OTHER)], "", target)
+    assert [d.id for d in made.diagnostics] == ["unsupported", "unsupported"]
+    assert made.code.count("raise NotImplementedError") == 2
 
 
 @pytest.mark.parametrize("target", TARGETS)

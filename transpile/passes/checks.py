@@ -4,6 +4,8 @@ if self.hits > 3:          where `forward` counts `self.hits`, a number in torch
 if random.random() < p:    draws once, when the function is traced
 try: return x[5]           takes the last element, where torch raises
 except IndexError: …
+if FAST:                   a class has its methods without asking
+    def forward(self, x): …
 for f in features.values():  of an argument, which comes through jit sorted by its keys
 """
 
@@ -14,13 +16,13 @@ from ..facts.carried.ordered import is_sorted, ordered_reads
 from ..facts.host import draws
 from ..facts.values.lattice import Mapping, Tensor
 from ..model.effects import BUFFER, MIXED, Apply, Read, Write
-from ..model.expressions import Attribute, Call, Name, Subscript, is_none
+from ..model.expressions import Attribute, Call, Constant, Name, Subscript, is_none
 from ..model.names import below, dotted, names_assigned
 from ..model.node import Expression
 from ..model.operators import Compare, Conditional
 from ..model.program import Function, Scope
 from ..model.project import Project
-from ..model.statements import If, Try, While
+from ..model.statements import If, Raise, Try, While
 from .pass_ import Changes, Pass, source_of
 
 _STATIC = frozenset(("dtype", "ndim", "shape", "size"))  # which Python knows of any array
@@ -33,6 +35,7 @@ _SORTED = (
     "this goes by the order of a dict, which jax.jit sorts by its keys: name the keys, or have it "
     "an OrderedDict"
 )
+_CONDITION = "a class of modules has this method under a condition: write one method that asks it"
 _CHECKPOINTED = (
     "jax.checkpoint hands a dict on sorted by its keys: see that nothing goes by their order"
 )
@@ -52,6 +55,13 @@ def run(project: Project, facts: Any) -> list[Changes]:
         if project.outermost(function) in facts.stages.traced_functions:
             _draws(changes, function)
         found.append(changes)
+    for cls in filter(facts.modules.is_module, project.classes()):
+        found += [
+            _asked(method)
+            for b in cls.body.body
+            if isinstance(b, If)
+            for method in below(b, Function)
+        ]
     for function in traced if written else ():
         changes = Changes(function)
         for read in _tested(function):
@@ -74,6 +84,17 @@ def _resets(changes: Changes, function: Function, facts: Any) -> None:
         if any(facts.modules.is_library(cls) for cls in facts.modules.lineage(owner)):
             message = f"torch's {method.name} is no method of a layer here: write what it does"
             changes.unconverted("unsupported", call, message)
+
+
+def _asked(method: Function) -> Changes:
+    """A method below an `if` in a class of modules."""
+    changes, (first, *rest) = Changes(method), method.body.body
+    changes.report("unsupported", method, _CONDITION)
+    error = Call(Name("NotImplementedError"), [Constant(_CONDITION)])
+    changes.substitute(first, [Raise(error)])
+    for statement in rest:
+        changes.remove(statement)
+    return changes
 
 
 def _draws(changes: Changes, function: Function) -> None:

@@ -6,13 +6,12 @@ self.log("loss", loss)         left out, and reported: what is logged is returne
 Lightning reads the arguments from the frame that calls it, which no other code does.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 from ..model.expressions import Attribute, Call, Constant, Display, Name, Subscript
 from ..model.libraries import is_lightning
 from ..model.names import dotted, names_assigned
-from ..model.node import Expression, Node
+from ..model.node import Node
 from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign, ExpressionStatement
@@ -20,72 +19,46 @@ from .pass_ import Changes, Pass
 
 _LOGS = ("log", "log_dict")
 _SAVES = "save_hyperparameters"
-# what the trainer gives a module, and no module has here
-_OWN = frozenset(
-    "all_gather current_epoch global_rank global_step local_rank logger loggers lr_schedulers "
-    "manual_backward optimizers toggle_optimizer trainer untoggle_optimizer".split()
-)
 
 
 def run(project: Project, facts: Any = None) -> list[Changes]:
-    """Write Lightning's attributes out in all methods of its classes."""
+    """Write Lightning's statements out in all methods of its classes; the rest of what the trainer
+    gives a module is set nowhere here."""
     found = []
-    for file in project.ordered:
-        for cls in file.classes():
-            if _is_lightning(project, cls):
-                written = _is_written_out(project, cls)
-                for method in project.methods(cls).values():
-                    found.append(_Method(project, cls, method, written).run())
+    for cls in (c for file in project.ordered for c in file.classes()):
+        if _is_lightning(project, cls):
+            written = _is_written_out(project, cls)
+            for method in (m for m in project.methods(cls).values() if m.parameters):
+                changes = Changes(method)
+                for statement in method.nodes(ExpressionStatement):
+                    _statement(changes, statement, project, cls, method, written)
+                found.append(changes)
     return found
 
 
-class _Method:
-    """One method. `written`: the hyperparameters are, so that `self.hparams` is there."""
-
-    def __init__(self, project: Project, cls: Class, method: Function, written: bool) -> None:
-        self.project, self.cls, self.written = project, cls, written
-        self.method, self.changes = method, Changes(method)
-        self.own = method.parameters[0].name if method.parameters else ""
-
-    def run(self) -> Changes:
-        for statement in self.method.nodes(ExpressionStatement):
-            self._statement(statement)
-        absent = _OWN if self.written else _OWN | {"hparams", _SAVES}
-        set_here = {t.name for c in self.project.family(self.cls) for t in _set(self.project, c)}
-        for node in self.method.nodes(Attribute):
-            if node.name in absent and node.name not in set_here and self._is_own(node):
-                if self.project.find(self.cls, node.name) is None:
-                    self._absent(node)
-        return self.changes
-
-    def _is_own(self, node: Attribute) -> bool:
-        target = isinstance(node.parent, Assign) and node in node.parent.targets
-        return isinstance(node.object, Name) and node.object.id == self.own and not target
-
-    def _absent(self, node: Attribute) -> None:
-        message = f"self.{node.name} is Lightning's: no module has it here"
-        whole = node.parent if isinstance(node.parent, Call) else node
-        if isinstance(whole, Call) and whole.function is not node:
-            whole = node
-        self.changes.unconverted("undefined-name", whole, message)
-
-    def _statement(self, statement: ExpressionStatement) -> None:
-        call = statement.expression
-        function = call.function if isinstance(call, Call) else None
-        if not isinstance(call, Call) or not isinstance(function, Attribute):
-            return
-        if not self._is_own(function) or self.project.find(self.cls, function.name) is not None:
-            return
-        if function.name in _LOGS:
-            message = f"{dotted(function)}() is left out: return what is to be logged"
-            self.changes.report("taken-for-granted", call, message)
-            self.changes.remove(statement)
-        elif function.name == _SAVES and self.written:
-            names = _saved(call, self.method) or []
-            space = Attribute(Name("types"), "SimpleNamespace")
-            made = Call(space, [Name(n) for n in names], list(names))
-            target = Attribute(Name(self.own), "hparams")
-            self.changes.substitute(statement, [Assign([target], made)])
+def _statement(
+    changes: Changes,
+    statement: ExpressionStatement,
+    project: Project,
+    cls: Class,
+    method: Function,
+    written: bool,
+) -> None:
+    """`written`: the hyperparameters are, so that `self.hparams` is there."""
+    own, call = method.parameters[0].name, statement.expression
+    name = dotted(call.function) or "" if isinstance(call, Call) else ""
+    word = name.removeprefix(f"{own}.")
+    if not isinstance(call, Call) or name == word or project.find(cls, word) is not None:
+        return
+    if word in _LOGS:
+        message = f"{name}() is left out: return what is to be logged"
+        changes.report("taken-for-granted", call, message)
+        changes.remove(statement)
+    elif word == _SAVES and written:
+        names = _saved(call, method) or []
+        space = Attribute(Name("types"), "SimpleNamespace")
+        made = Call(space, [Name(n) for n in names], list(names))
+        changes.substitute(statement, [Assign([Attribute(Name(own), "hparams")], made)])
 
 
 def _is_lightning(project: Project, cls: Class) -> bool:
@@ -137,20 +110,6 @@ def _saved(call: Call, method: Function) -> list[str] | None:
 def _text(node: Node) -> str | None:
     constant = node.constant if isinstance(node, Constant) else None
     return constant if isinstance(constant, str) else None
-
-
-def _set(project: Project, cls: Class) -> Iterator[Attribute]:
-    """What methods of a class set on self."""
-    for method in project.methods(cls).values():
-        own = method.parameters[0].name if method.parameters else ""
-        for assign in method.nodes(Assign):
-            for target in assign.targets:
-                if isinstance(target, Attribute) and _named(target.object) == own:
-                    yield target
-
-
-def _named(node: Expression) -> str | None:
-    return node.id if isinstance(node, Name) else None
 
 
 PASS = Pass("lightning", (), run, of_project=True)
