@@ -166,7 +166,7 @@ def _by_call(state: Flow, found: Summary, call: Call, target: Target) -> None:
             _record(state, found, inner, call)
         elif name in summary.elements:
             _record_held(state, found, inner, call)
-    for path in summary.fields:
+    for path in list(summary.fields):  # of a function that calls itself they grow here
         here = state.here(target, call, path) if path.startswith("self.") else None
         if here is not None and on_module(here):
             _add(found.fields, here, found, call)
