@@ -3968,6 +3968,67 @@ def test_a_sequential_writes_a_layer_of_its_own(target):
 
 
 
+CALLS_ITSELF = """
+class Tree(nn.Module):
+    def __init__(self, depth):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.register_buffer("hits", torch.zeros(()))
+        self.left = Tree(depth - 1) if depth else None
+
+    def clear(self):
+        self.hits.zero_()
+        if self.left is not None:
+            self.left.clear()
+
+    def forward(self, x):
+        self.clear()
+        self.hits += 1
+        x = self.fc(x)
+        return x if self.left is None else self.left(x)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_method_that_calls_itself_of_another_module_writes_state(target):
+    verify(HEAD + CALLS_ITSELF, "Tree", "2", [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
+MODULE_AND_DISTRIBUTION = """
+from torch.distributions import Distribution, Gamma
+
+
+class Prior(Distribution, nn.Module):
+    def log_prob(self, x):
+        return super().log_prob(x * 2)
+
+
+class GammaPrior(Prior, Gamma):
+    def __init__(self, concentration, rate):
+        nn.Module.__init__(self)
+        Gamma.__init__(self, concentration=concentration, rate=rate)
+
+
+class Net(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.prior = GammaPrior(torch.tensor(c), torch.tensor(1.5))
+
+    def forward(self, x):
+        return self.fc(x) + self.prior.log_prob(x.abs())
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_module_that_is_a_distribution_too_is_refused(target):
+    (made,), support, _ = dialect.convert([given(HEAD + MODULE_AND_DISTRIBUTION)], "", target)
+    assert [d.id for d in made.diagnostics] == ["no-rule"] * 3
+    scope = converted(made.code, support)
+    with pytest.raises(NotImplementedError):
+        built(lambda **k: scope["Net"](2.0, **k), scope["Net"])
+
+
 RETURNS_EARLY = """
 class Net(nn.Module):
     def __init__(self, affine):

@@ -16,6 +16,7 @@ from ...model.effects import Apply, Key, Support
 from ...model.expressions import Attribute, Call, Starred
 from ...model.names import dotted
 from ...model.node import Node
+from ...model.program import Function
 from ...source.lower_ast import expression
 from . import foreign, promotion, tests
 from .bind import arguments_of
@@ -112,7 +113,9 @@ def _without_rule(c: Conversion, node: Call, name: str) -> None:
     """`nn.Linear.__init__(self, …)`, a constant that is called, or what has no equivalent."""
     owner, _, last = name.rpartition(".")
     rule, text = c.rulebook.layer(owner), c.rulebook.constant(name)
-    if rule is not None:
+    if c.is_module_too(owner, c.scope.owner if isinstance(c.scope, Function) else None):
+        c.no_rule(node, name)
+    elif rule is not None:
         through_super = dotted(node.function) is None
         if last == "__init__":
             initialised(c, node, rule, through_super)

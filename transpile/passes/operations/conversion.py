@@ -151,6 +151,12 @@ class Conversion:
         base = project.torch_base(ref)
         return self.rulebook.layer(base) if base is not None else None
 
+    def is_module_too(self, name: str, cls: Class | None) -> bool:
+        """Whether a base class is a distribution, and another of the same class a module: both are
+        pytrees, each in its own way."""
+        is_distribution = name.startswith("torch.distributions.")
+        return is_distribution and cls is not None and self.facts.project.extends_module(cls)
+
     # --- names -----------------------------------------------------------------------------------
 
     def torch_name(self, node: Node) -> str | None:

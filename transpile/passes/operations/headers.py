@@ -10,6 +10,10 @@ from ...source.lower_ast import expression
 from .conversion import Conversion
 from .literals import known
 
+DISTRIBUTION = (
+    "a module is no distribution too: hold the distribution as an attribute"
+)
+
 
 def function(c: Conversion, node: Node) -> bool:
     """What runs where a function is defined; its body is a scope of its own."""
@@ -31,10 +35,15 @@ def class_(c: Conversion, node: Node) -> bool:
         if name in PARAMETER:  # a param is an array like any other, and its class is that
             c.put(base, expression("jax.Array"))
             continue
-        if name is None or c.rulebook.find(name) or c.rulebook.constant(name) is not None:
+        if name is None:
             c.visit(base)
             continue
-        c.changes.report("no-rule", base, f"the base class {name} has no JAX equivalent here")
+        both = c.is_module_too(name, node)
+        if not both and (c.rulebook.find(name) or c.rulebook.constant(name) is not None):
+            c.visit(base)
+            continue
+        told = f"the base class {name} has no JAX equivalent here"
+        c.changes.report("no-rule", base, DISTRIBUTION if both else told)
         if len(node.bases) > 1:  # before others `object` would be out of order
             c.changes.change(base, lambda base: _drop(node, base))
         else:
