@@ -177,11 +177,11 @@ def _of_two_kinds(a: Value, b: Value) -> Value:
         return FUNCTION
     first, second = named_classes(a), named_classes(b)
     if first and second and (is_open(a) or is_open(b)):
-        return Class(Open(_one_of(first | second)))
+        return Class(Open(one_of(first | second), any(is_beyond(v) for v in (a, b))))
     if first and second:
         return Class(OneOf(first | second))
     if (first or second) and any(_is_foreign_class(v) for v in (a, b)):
-        return Class(Open(_one_of(first | second)))
+        return Class(Open(one_of(first | second)))
     if isinstance(a, (Function, Functions)) and isinstance(b, (Function, Functions)):
         return Functions(_functions(a) | _functions(b))
     for one, other in ((a, b), (b, a)):
@@ -210,7 +210,14 @@ def _is_foreign_class(value: Value) -> bool:
     return isinstance(value, External) and value.name.rpartition(".")[2][:1].isupper()
 
 
-def _one_of(classes: frozenset[Any]) -> Any:
+def is_beyond(value: Value | None) -> bool:
+    """Whether what is given for a class is none that is known: `lambda n: nn.GroupNorm(2, n)`."""
+    known = value in (None, NONE) or named_classes(value)
+    return not known or is_open(value) and value.ref.given  # type: ignore[arg-type, union-attr]
+
+
+def one_of(classes: frozenset[Any]) -> Any:
+    """What stands for a class that is one of these."""
     return next(iter(classes)) if len(classes) == 1 else OneOf(classes)
 
 

@@ -121,6 +121,7 @@ class Open:
     """A class in the place of which others may be given: the default of a parameter."""
 
     ref: Any
+    given: bool = False  # and something else is, of which nothing is known: a function that makes
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from ...model.program import Parameter
 from .annotations import annotated
 from .containers_by_use import gone_over_for_dicts, used_as_dicts, used_as_lists
 from .frame import Env, Frame
-from .joins import join
+from .joins import is_beyond, join, one_of
 from .lattice import (
     ARRAY_TYPE,
     BACKWARD_CONTEXT,
@@ -208,9 +208,9 @@ def _of_classes(frame: Frame, parameter: Parameter, default: Value, seen: Value 
     """The classes of modules that a constructor takes: its default, and what the project gives. Of
     `act_layer=nn.GELU` of an Mlp that blocks give one that is all. Where the project gives none it
     is there for others, and so it may be where not all is known: dialects have it checked."""
-    if not _constructs(frame) or seen not in (None, NONE) and not named_classes(seen):
-        return default if is_open(default) else of_kind(frame, default)
-    found = join(default, seen) if seen != NONE else default
+    found = join(default, seen) if seen is not None and named_classes(seen) else default
+    if not _constructs(frame) or is_beyond(seen):
+        return Class(Open(one_of(named_classes(found)), is_beyond(seen)))
     if is_open(found):
         found = Class(OneOf(named_classes(found)))
     calls = frame.facts.read("parameters", frame.function)
