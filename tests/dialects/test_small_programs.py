@@ -2473,6 +2473,18 @@ class Net(Base):
     def __init__(self, groups=2):
         super().__init__(norm_layer=lambda n: nn.GroupNorm(groups, n))
 """
+# What is left of a move to a device, beside state and a key.
+NAMED_ANEW = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(4)
+
+    def forward(self, x, y=None):
+        if y is not None:
+            y = y
+        return F.dropout(self.norm(x) * y, 0.5, self.training and y is None)
+"""
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there, and functional of a list of the

@@ -12,6 +12,7 @@ never read again, since the name is bound anew by every statement that gives one
 from collections.abc import Sequence
 from typing import Protocol
 
+from ...model.edits import leave_out
 from ...model.effects import Unconverted, Write
 from ...model.expressions import Call, Comprehension, Lambda, Name, OpaqueExpression
 from ...model.node import Expression, Node, Statement
@@ -119,7 +120,7 @@ class Extraction:
         elif whole is not None and isinstance(statement, ExpressionStatement):
             block.substitute(statement, [self.form.called(whole, None)])
         elif (value := named(statement)) is not None and value.id == bound_name(statement):
-            block.remove(statement)  # `xs = xs`: what was made has its name
+            leave_out(statement)  # `xs = xs`: what was made has its name
 
     def _whole(self, statement: Statement) -> Call | None:
         """The call that is all that a statement evaluates: `x = call`, `call`, `return call`."""
