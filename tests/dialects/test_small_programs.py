@@ -2445,6 +2445,7 @@ class Net(nn.Module):
 
     def forward(self, x, y):
         return x * self.scale + y * self.shift
+"""
 # A function in the place of a class, which comes to the blocks by an attribute.
 MADE_BY_A_LAMBDA = """
 class Block(nn.Module):
