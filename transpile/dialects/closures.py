@@ -240,7 +240,7 @@ def _short(
 ) -> Expression | None:
     """A side as a lambda: one that does nothing, or gives one expression."""
     made = [Parameter(name) for name in parameters]
-    if block is None or not block.body:
+    if block is None or block.is_empty:
         return Lambda(made, _tuple(out) or Constant(None))
     only = block.body[0]
     if len(block.body) > 1 or any(comments(only)):

@@ -8,6 +8,10 @@ from .layout import comments, lines_of
 from .node import INSERTED, Node, Statement
 
 
+class Pass(Statement):
+    __slots__ = ()
+
+
 class Block(Node):
     """Statements one below the other. `form`: "module", "indented", "inline" (behind the colon),
     "elif" (an `else:` of one If)."""
@@ -20,6 +24,11 @@ class Block(Node):
         self.body, self.form = list(body), form
         self.indent: str | None = None  # the whitespace before its lines, where the user wrote it
         self.adopt()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is done in it."""
+        return all(isinstance(s, Pass) for s in self.body)
 
     def insert_before(self, statement: Statement, new: Iterable[Statement]) -> None:
         """Put statements above one of this block."""
@@ -84,6 +93,8 @@ class Block(Node):
             statement.parent = self
             statement.slot = INSERTED
         self.body[at:at] = made
+        if made and len(self.body) > len(made):  # one that was put where nothing was left
+            self.body = [s for s in self.body if s in made or not _is_made_pass(s)]
         self.touch()
 
     def _index(self, statement: Statement) -> int:
@@ -108,6 +119,10 @@ class Block(Node):
             cut = at, at + len(inner.indent), self.indent or ""
             self.patches = [*(self.patches or ()), cut]
             at = text.find("\n", at) + 1
+
+
+def _is_made_pass(statement: Statement) -> bool:
+    return isinstance(statement, Pass) and statement.start < 0
 
 
 def header_comment(statement: Statement) -> str:

@@ -15,7 +15,7 @@ class Edits:
     everything changes at once.
 
     Inner edits go before outer ones: what is made of a node is made with what has become of its
-    parts.
+    parts. A block of which nothing is left holds a `pass`.
     """
 
     def __init__(self, scope: Scope) -> None:
@@ -66,6 +66,8 @@ class Edits:
         assert self.scope.version == self.version, "the function has changed since it was looked at"
         ordered = sorted(self._edits, key=lambda edit: _depth(edit[0]), reverse=True)
         around = {node: _scope(node) for node, _ in ordered} if failed is not None else {}
+        edited = [node for node, _ in ordered]
+        blocks = {node.parent for node in edited if isinstance(node.parent, Block)}
         for node, edit in ordered:
             try:
                 edit()
@@ -73,6 +75,12 @@ class Edits:
                 if failed is None:
                     raise
                 failed(around[node], error)
+        whole = [
+            n for node in edited if isinstance(node, (Scope, Block)) for n in (node, *node.walk())
+        ]
+        for block in [*blocks, *(n for n in whole if isinstance(n, Block))]:
+            if not block.body:
+                block.append([Pass()])
         self._edits = []
         return bool(ordered)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import ClassVar, NamedTuple
 
 from .block import Block as Block
+from .block import Pass as Pass
 from .node import Expression, Node, Statement
 
 
@@ -47,10 +48,6 @@ class Return(Statement):
         super().__init__()
         self.expression = expression
         self.adopt()
-
-
-class Pass(Statement):
-    __slots__ = ()
 
 
 class Break(Statement):

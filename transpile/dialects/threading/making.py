@@ -98,7 +98,7 @@ def _opposite(test: Expression) -> Expression:
 
 def completes(block: Block | None) -> bool:
     """Whether the end of a block may be come to."""
-    if block is None or not block.body:
+    if block is None or block.is_empty:
         return True
     last = block.body[-1]
     if isinstance(last, (Return, Raise, Continue, Break)):

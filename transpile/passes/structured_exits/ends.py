@@ -17,7 +17,6 @@ from ...model.statements import (
     ExpressionStatement,
     For,
     If,
-    Pass,
     Raise,
     Return,
     Try,
@@ -133,10 +132,6 @@ def is_long(statements: Sequence[Statement]) -> bool:
 
 def leaves(node: Statement) -> bool:
     return isinstance(node, (Break, Continue, Return))
-
-
-def is_empty(block: Block) -> bool:
-    return all(isinstance(s, Pass) for s in block.body)
 
 
 def names_read(node: Node | None) -> set[str]:

@@ -34,7 +34,6 @@ from .ends import (
     end_quietly,
     goes_on,
     is_branch_on_data,
-    is_empty,
     leaves,
     only_raises,
     returns,
@@ -124,7 +123,7 @@ class Exits:
             self.block(inside.body, True)
             return True
         then = node.body
-        if rest and is_empty(then):
+        if rest and then.is_empty:
             for inner in list(then.body):
                 then.remove(inner)
         if isinstance(node, With):
