@@ -4201,3 +4201,31 @@ def test_what_a_member_of_an_enum_fills_has_the_value():
     model = converted(made.code, support)["Net"]()
     assert np.array_equal(model.scale[...], np.full(4, 0.5))
     assert np.array_equal(model.shift[...], np.ones(4))
+
+
+ASKS_FOR_PARAMETERS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = self.wrapped(nn.Parameter(torch.full((4,), 2.0)))
+        self.v = self.wrapped(torch.full((4,), 2.0))
+        self.fc = nn.Linear(4, 4)
+        if isinstance(self.fc.bias, nn.Parameter):
+            nn.init.zeros_(self.fc.bias)
+
+    def wrapped(self, t):
+        return t if isinstance(t, nn.Parameter) else nn.Parameter(t * 3)
+
+    def forward(self, x):
+        return self.fc(x) * self.w + self.v
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_becomes_a_parameter_is_none_yet(target):
+    (made,), _, _ = dialect.convert([given(HEAD + ASKS_FOR_PARAMETERS)], "", target)
+    assert [(d.id, d.line) for d in made.diagnostics] == [("unsupported", 17)]
+    a, b = ASKS_FOR_PARAMETERS.index("    def wrapped"), ASKS_FOR_PARAMETERS.index("    def forward")
+    whole = ASKS_FOR_PARAMETERS[:a] + ASKS_FOR_PARAMETERS[b:]
+    whole = whole.replace("self.wrapped(nn.Parameter(", "nn.Parameter((").replace("self.wrapped(", "nn.Parameter(")
+    verify(HEAD + whole, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)

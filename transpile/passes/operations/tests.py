@@ -34,6 +34,7 @@ _ARE_ARRAYS = (
     "parameters are arrays like any other here, so that nothing is an instance of nn.Parameter:"
     " see that the other way computes the same values"
 )
+_NOT_YET = "an array that is handed on is no Parameter here before a module holds it"
 _EITHER = "what may be a tensor or a number of Python's is an array here in either case"
 
 
@@ -64,8 +65,9 @@ def _isinstance(c: Conversion, node: Call) -> bool:
         return False
     subject, kinds = node.arguments
     parts = parts_of(kinds)
-    if any(_torch_name(part) in _PARAMETERS for part in parts) and c.may_be_traced:
-        return _of_parameter(c, node, subject, parts)
+    if any(_torch_name(part) in _PARAMETERS for part in parts):
+        made = _of_parameter if c.may_be_traced else _of_parameter_while_building
+        return made(c, node, subject, parts)
     return _of_dtype(c, node, subject, parts) or _of_number(c, node, subject, parts)
 
 
@@ -271,6 +273,18 @@ def _of_parameter(c: Conversion, node: Call, subject: Expression, parts: list[Ex
 
     c.changes.replace(node, make)
     c.visit_all([subject, *others])
+    return True
+
+
+def _of_parameter_while_building(
+    c: Conversion, node: Call, subject: Expression, parts: list[Expression]
+) -> bool:
+    """`isinstance(m.bias, nn.Parameter)`: whether it is there. Raises Refused of what a module does
+    not hold: an array that becomes a param is like any other before."""
+    if not isinstance(subject, Read) or subject.kind != "param" or len(parts) > 1:
+        raise Refused(_NOT_YET)
+    c.changes.replace(node, lambda n: Compare([n.arguments[0], Constant(None)], ["is not"]))
+    c.visit_all([subject])
     return True
 
 
