@@ -23,7 +23,11 @@ CASES = {
     "b = x.bias.view(2, -1)\nb[:, 4] = 1": None,
     "b = x.bias.view(2, -1)\nx.bias = None\nb.data[:, 4] = 1": None,
     "b = x.bias.view(n(), -1)\nb.data[:, 4] = 1": None,
+    "w = x.weight\nn = w.size(0)\ninit.normal_(w, 0, n)": "n = x.weight.size(0)\ninit.normal_(x.weight, 0, n)",
+    "if x:\n    w = x.weight\n    init.zeros_(w.data)": "if x:\n    init.zeros_(x.weight.data)",
     # it is only read, or may be another by then
+    "w = x.weight\nx.weight = None\ninit.zeros_(w)": None,
+    "w = x.weight\ny = w + 1": None,
     "w = self.weight.data\ny = w + 1": None,
     "w = self.weight.data\nself.weight = x\nw.zero_()": None,
     "w = self.weight.data\nw = w + 1\nw.zero_()": None,

@@ -6,6 +6,10 @@ init.xavier_uniform_(w.view(n, -1))       →                         .view(n, -
 
 b = conv.bias.view(anchors, -1)           →    conv.bias.view(anchors, -1).data[:, 4] += 1
 b.data[:, 4] += 1
+
+weight = conv.weight                      →    n = conv.weight.size(0)
+n = weight.size(0)                             init.normal_(conv.weight, 0, math.sqrt(2 / n))
+init.normal_(weight, 0, math.sqrt(2 / n))
 """
 
 from __future__ import annotations
@@ -42,8 +46,8 @@ def _spelling(statement: Assign) -> Callable[[Node], Node]:
 
 
 def _found(function: Function) -> Iterator[tuple[Assign, str]]:
-    """Names that are given `self.a.b.data`, or a view of an array, once, and written through, where
-    nothing above that array is set later in the function, but by the last that uses the name."""
+    """Names that are given an array, `self.a.b.data`, or a view of one, once, and written through,
+    where nothing above that is set later in the function, but by the last that uses the name."""
     me = function.parameters[0].name if function.owner and function.parameters else None
     changing = rebound(function)
     stored = [t for a in function.nodes(Assign) for t in a.targets if isinstance(t, Attribute)]
@@ -58,7 +62,8 @@ def _found(function: Function) -> Iterator[tuple[Assign, str]]:
         uses, block = list(_uses(function, target.id, statement)), statement.parent
         if not isinstance(block, Block) or not _are_below(uses, block):
             continue
-        if not viewed and (block is not function.body or words[0] != me):
+        own = words[0] == me and block is function.body and _is_data(value)
+        if not viewed and not own and not any(map(_is_filled, uses)):
             continue
         above = {".".join(words[:i]) for i in range(2, len(words) + 1)}
         last = max((use.start for use in uses), default=0)
@@ -71,10 +76,11 @@ def _found(function: Function) -> Iterator[tuple[Assign, str]]:
 
 
 def _viewed(value: Expression | None, changing: set[str]) -> tuple[str | None, bool]:
-    """The path of `self.a.b.data`; and of `a.bias` in `a.bias.view(n, -1)`, a view of it."""
-    if isinstance(value, Attribute) and value.name == "data":
+    """The path of `a.bias`, `a.b.data`; and of `a.bias` in `a.bias.view(n, -1)`, a view of it."""
+    if isinstance(value, Attribute):
         path = dotted(value)
-        return (path, False) if path is not None and path.count(".") > 1 else (None, False)
+        apart = path is not None and path.count(".") > _is_data(value)
+        return (path, False) if apart else (None, False)
     if isinstance(value, Call) and isinstance(value.function, Attribute):
         fixed = value.function.name == "view" and all(_stays(a, changing) for a in value.arguments)
         path = dotted(value.function.object)
@@ -106,6 +112,16 @@ def _is_set_by(target: Attribute, uses: list[Name]) -> bool:
 
 def _is_data(node: Node | None) -> bool:
     return isinstance(node, Attribute) and node.name == "data"
+
+
+def _is_filled(name: Name) -> bool:
+    """`init.normal_(w)`, `init.normal_(w.data)`"""
+    node: Expression = name
+    if _is_data(name.parent) and isinstance(name.parent, Attribute):
+        node = name.parent
+    call = node.parent
+    first = isinstance(call, Call) and bool(call.arguments) and call.arguments[0] is node
+    return first and (dotted(call.function) or "").endswith("_")  # type: ignore[union-attr]
 
 
 def _uses(function: Function, name: str, statement: Assign) -> Iterator[Name]:

@@ -13,12 +13,13 @@ def is_written(name: Name) -> bool:
     node: Expression = name
     while True:
         around: Node | None = node.parent
+        call = around.parent if isinstance(around, Attribute) else None
         if isinstance(around, Subscript) and around.object is node:
             node = around
-        elif isinstance(around, Attribute) and isinstance(around.parent, Call):
+        elif isinstance(around, Attribute) and isinstance(call, Call) and call.function is around:
             if around.name.endswith("_"):
                 return True
-            node = around.parent
+            node = call
         elif isinstance(around, Attribute) and around.name == "data":
             node = around
         else:
