@@ -7,6 +7,7 @@ import pytest
 from transpile.source.formatting import format_changed
 
 BEFORE = "def f(self, x):\n    return x\n"
+LONG = ", ".join(f"argument_number_{i}" for i in range(7))
 CHANGED = {
     # a line that goes on behind a backslash, in front of brackets over several lines
     "def f(self, x):\n    y = g(x)\n    x = self.b(x) + \\\n        self.c(\n            y\n        )\n    return x\n": (
@@ -14,6 +15,17 @@ CHANGED = {
     ),
     "def f(self, x):\n    if x:\n        y = a + \\\n        [\n            x,\n        ]\n    return x\n": (
         "def f(self, x):\n    if x:\n        y = a + [\n            x,\n        ]\n    return x\n"
+    ),
+    # several arguments on one line that is too long
+    f"def f(self, x):\n    y = g(\n        {LONG}, rngs=x\n    )\n    return y\n": (
+        "def f(self, x):\n    y = g(\n"
+        + "".join(f"        {name},\n" for name in [*LONG.split(", "), "rngs=x"])
+        + "    )\n    return y\n"
+    ),
+    f"def f(self, x):\n    y = g(\n        {LONG}, h\n    )\n    return y\n": (
+        "def f(self, x):\n    y = g(\n"
+        + "".join(f"        {name},\n" for name in [*LONG.split(", "), "h"])
+        + "    )\n    return y\n"
     ),
     # brackets that the user laid out stay so
     "def f(self, x):\n    y = g(\n        x\n    )\n    return x\n": (

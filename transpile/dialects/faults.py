@@ -11,10 +11,11 @@ from ..model.effects import Unconverted
 from ..model.expressions import Call, Constant, Lambda, Name
 from ..model.node import Expression, Node
 from ..model.program import File, Function, Scope
-from ..model.statements import Block, For, If, While
+from ..model.statements import Block, ExpressionStatement, For, If, While
 from ..passes.driver import give_up
 from ..source.formatting import LINE_LENGTH
 
+_WRITES = frozenset({"parameter-write", "module-value", "module-walk", "tied-weight"})
 _WIDTH = 80  # of a line in what raises
 _EFFECTS = frozenset(
     made
@@ -70,8 +71,10 @@ class Faults:
 
 def raising(node: Unconverted, spelled: Callable[[str], Expression]) -> Expression:
     """`nn.unconverted("no-rule", "torch.foo(x)")`, which raises; what runs at import is an object
-    that does when it is used. `spelled`: a name of the support file."""
-    word = "Unconverted" if _runs_at_import(node) else "unconverted"
+    that does when it is used, but for what writes to a model: that would be lost without a word.
+    `spelled`: a name of the support file."""
+    lost = isinstance(node.parent, ExpressionStatement) and node.id in _WRITES
+    word = "Unconverted" if _runs_at_import(node) and not lost else "unconverted"
     blocks = sum(isinstance(around, Block) for around in node.ancestors())
     beside = 4 * blocks + len(f'"{node.id}", "",')  # on the line of its arguments
     text = _lines(node.source, LINE_LENGTH - beside)

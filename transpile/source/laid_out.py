@@ -4,8 +4,10 @@ what fits on a line, and take `append(ModuleList([` apart.
 They stand behind names of one line while black formats what is around them.
 """
 
+import ast
 import itertools
 import re
+import textwrap
 import tokenize
 from collections.abc import Callable, Sequence
 
@@ -101,7 +103,16 @@ def _with_short_lines(
         if made is None:
             return None
         out += made
-    return out
+    return out if len(out) == len(lines) or _meaning(out) == _meaning(lines) else None
+
+
+def _meaning(lines: Sequence[str]) -> str:
+    """A statement without its layout."""
+    text = textwrap.dedent("\n".join(lines)) + " pass" * lines[-1].rstrip().endswith(":")
+    try:
+        return ast.dump(ast.parse(text))
+    except SyntaxError:  # `@staticmethod`
+        return text
 
 
 def _element(line: str, line_length: int, black: Format) -> list[str] | None:
@@ -111,6 +122,8 @@ def _element(line: str, line_length: int, black: Format) -> list[str] | None:
     value = text[word.end() :] if word else text
     if "#" in text or depth(value) or not (value[:1].isalpha() or value[:1] == "_"):
         return None
+    if not _is_one(value):  # `a, b=b`: several on one line
+        return None
     indent = " " * (len(line) - len(line.lstrip()))
     try:
         made = black(value, line_length - len(indent) - 1).rstrip("\n").splitlines()
@@ -119,6 +132,13 @@ def _element(line: str, line_length: int, black: Format) -> list[str] | None:
     made[0] = (word[0] if word else "") + made[0]
     made[-1] += "," * line.rstrip().endswith(",")
     return [indent + part for part in made]
+
+
+def _is_one(value: str) -> bool:
+    try:
+        return not isinstance(ast.parse(value, mode="eval").body, ast.Tuple)
+    except SyntaxError:
+        return False
 
 
 def _is_header_with_comments(lines: Sequence[str]) -> bool:

@@ -6,7 +6,18 @@
 A model with a state is refused there: who builds it has both, `eqx.nn.make_with_state(Net)(4)`.
 """
 
-from ...model.effects import BUFFER, CONSTANT, Apply, Mode, New, Read, Unconverted
+from ...model.effects import (
+    BUFFER,
+    CONSTANT,
+    Apply,
+    Mode,
+    New,
+    Read,
+    Tie,
+    Unconverted,
+    Walk,
+    Write,
+)
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.node import Expression, Node
 from ...model.program import File
@@ -19,6 +30,7 @@ from .plan import Plan
 
 NO_STATE = "this needs a state, and the file has none: it comes of eqx.nn.make_with_state(Net)(…)"
 
+NO_WRITE = "modules are frozen: a function that is given one gives back what is new"
 NO_MODE = "whether a model trains is what eqx.nn.inference_mode has made of it: say it yourself"
 
 
@@ -35,6 +47,8 @@ def write(file: File, plan: Plan, reports: Reports) -> None:
 def _node(node: Node, plan: Plan, reports: Reports) -> None:
     if isinstance(node, Mode):
         reports.unconverted("module-value", node, NO_MODE)
+    elif isinstance(node, (Write, Walk, Tie)):
+        reports.refuse("parameter-write", node, NO_WRITE)
     elif isinstance(node, Read):
         plain = Attribute(node.object, node.name)
         if plan.signatures.is_state(node):

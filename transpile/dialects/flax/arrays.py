@@ -203,10 +203,8 @@ def write(low: Lowering, node: Write) -> None:
             operator = IN_PLACE.get(value.how, "")
             made = Assign([Subscript(target, value.index)], _detached(node, value.new), operator)
         elif first:
-            if begun.fraction and isinstance(
-                value, Constant
-            ):  # as what other sides of branches set
-                number: Any = value.constant
+            if begun.fraction and isinstance(value, Constant) and not is_none(value):
+                number: Any = value.constant  # as what other sides of branches set
                 value = Constant(float(number))
             value = _detached(node, value)
             made = Assign([target], Call(low.support("Constant"), [value]))

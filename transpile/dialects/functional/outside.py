@@ -81,6 +81,9 @@ def _write(write: Write, file: File, reports: Reports) -> None:
     """An initial value, which the model gets once `init` makes its params: `nn.reinitialise(line,
     "bias", lambda bias, key: jnp.zeros_like(bias))`."""
     target, value = write.target, write.value
+    if not isinstance(target, Read):  # a name that a loop goes over params with
+        reports.refuse("module-value", write, _VALUES)
+        return
     holder, keys = target.object, [n for n in value.walk() if isinstance(n, Key)]
     reads = [n for n in value.walk() if isinstance(n, Read)]
     same = all(n.name == target.name and spelled(n.object) == spelled(holder) for n in reads)

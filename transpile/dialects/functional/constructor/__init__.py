@@ -27,6 +27,7 @@ from .beginnings import Beginning, draws, give_property, method
 from .building import Building, may_be_function
 from .copies import write_copies
 from .events import Events, is_own
+from .measured import spell_out_sizes
 from .put_off import PutOff
 from .returns import without_returns
 from .slices import Slice, Slicer
@@ -58,6 +59,7 @@ class Constructor:
         self._plain_above(function)
         apart(function)
         self._without_names_alone(function)
+        spell_out_sizes(function)
         properties = self.plan.properties(self.cls)
         events = Events(function, properties, self.plan)
         _say_ties(events)

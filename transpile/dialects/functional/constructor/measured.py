@@ -1,12 +1,53 @@
 """Arrays of which a constructor asks the shape and dtype alone: they need not be made for that."""
 
-from ....model.effects import Read, Support
-from ....model.expressions import Attribute, Call, Constant, Name
-from ....model.names import dotted
+from ....model.copy import clone
+from ....model.effects import Declare, Read, Support
+from ....model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
+from ....model.names import dotted, rebound, root
+from ....model.node import Expression
+from ....model.operators import Unary
+from ....model.program import Function
 
 _ASKED = frozenset(("shape", "dtype", "ndim", "size"))
 _MEASURING = frozenset(("fan_in_and_fan_out", "numel"))
 _LIKE = frozenset("jnp.zeros_like jnp.ones_like jnp.empty_like jnp.full_like".split())
+_OF_SIZES = frozenset("jnp.zeros jnp.ones jnp.empty jnp.full".split())
+
+
+def spell_out_sizes(function: Function) -> None:
+    """`self.pos.shape[-1]` below `self.pos = nn.Parameter(jnp.zeros((1, n, dim)))` is `dim`: to ask
+    the array would make the params of a module that is half built."""
+    me = function.parameters[0].name if function.parameters else None
+    declares = function.nodes(Declare)
+    made = {d.name: d for d in declares}
+    changing = rebound(function)
+    for read in list(function.nodes(Read)):
+        declare, shape = made.get(read.name), read.parent
+        item = shape.parent if isinstance(shape, Attribute) and shape.name == "shape" else None
+        if declare is None or dotted(read.object) != me or not isinstance(item, Subscript):
+            continue
+        once = sum(d.name == read.name for d in declares) == 1
+        if once and declare.end < read.start and declare.parent is function.body:
+            size = _size(declare.expression, item.index)
+            name = root(size) if size is not None else None
+            if size is not None and (name is None or name.id not in changing):
+                item.replace(clone(size))
+
+
+def _size(made: Expression | None, index: Expression) -> Expression | None:
+    """The size of one dim of `jnp.zeros((n, dim))`, where it is named or a number."""
+    if not isinstance(made, Call) or dotted(made.function) not in _OF_SIZES:
+        return None
+    sizes = made.arguments[0] if made.arguments else None
+    known = isinstance(sizes, Display) and not any(isinstance(e, Starred) for e in sizes.elements)
+    last = isinstance(index, Unary) and index.operator == "-"
+    number = index.operand if isinstance(index, Unary) else index
+    at = number.constant if isinstance(number, Constant) else None
+    if not known or not isinstance(at, int):
+        return None
+    elements = sizes.elements[::-1] if last else sizes.elements  # type: ignore[union-attr]
+    size = elements[at - last] if last <= at < len(elements) + last else None
+    return size if isinstance(size, Constant) or dotted(size) is not None else None
 
 
 def like(node: Read) -> Call:
