@@ -61,9 +61,10 @@ ROWS = [
     ("x.sum(axis=[n])", "x.sum(axis=[n])"),
     (
         "jnp.expand_dims(jnp.expand_dims(jnp.expand_dims(x, 1), 0), -1)",
-        "jnp.expand_dims(x, (0, 2, -1))",
+        "x[None, :, None, ..., None]",
     ),
-    ("jnp.expand_dims(jnp.expand_dims(x, n), 0)", "jnp.expand_dims(jnp.expand_dims(x, n), 0)"),
+    ("jnp.expand_dims(jnp.expand_dims(x, n), 0)", "jnp.expand_dims(x, n)[None]"),
+    ("jnp.expand_dims(x + 1, -2) * jnp.expand_dims(x, 4)", "(x + 1)[..., None, :] * jnp.expand_dims(x, 4)"),
 ]
 
 

@@ -6,10 +6,19 @@ import ast
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...facts.values.lattice import Tensor
+from ...facts.values.lattice import Static, Tensor
 from ...model.copy import Change, clone, rebuilt
 from ...model.effects import Detached, Put
-from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Constant,
+    Display,
+    Lambda,
+    Name,
+    Slice,
+    Subscript,
+)
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Compare, Unary
@@ -60,7 +69,9 @@ def run(scope: Scope, facts: Any) -> Changes:
         if built and _is_constant(node):
             changes.replace(node, lambda n: n.arguments[0])
             continue
-        if _word(node) in words or isinstance(node, Call) and "axis" in node.keywords:
+        if _word(node) == "jnp.expand_dims" and _word(node.parent) != "jnp.expand_dims":
+            changes.replace(node, lambda n: _indexed(simplified(n, table)))
+        elif _word(node) in words or isinstance(node, Call) and "axis" in node.keywords:
             changes.replace(node, lambda n: simplified(n, table))
         plainer = shapes.plainer(node) if isinstance(node, Call) else None
         if plainer is not None:
@@ -175,6 +186,22 @@ def _expanded(node: Call) -> Expression | None:
         return None
     inner.arguments[1].replace(expression(repr(tuple(axes))))
     return inner
+
+
+def _indexed(node: Expression) -> Expression:
+    """`x[:, None]` of `jnp.expand_dims(x, 1)`, as far as four places say it."""
+    axes = _axes(node)
+    if axes is None or not isinstance(node, Call) or isinstance(node.arguments[0].value, Static):
+        return node
+    first, last = (max([-1, *axes]) + 1, min([0, *axes]))
+    if first - last > 4:
+        return node
+    places = [None if axis in axes else Slice(None, None) for axis in range(first)]
+    if last:
+        places += [..., *(None if axis in axes else Slice(None, None) for axis in range(last, 0))]
+    parts = [p if isinstance(p, Slice) else Constant(p) for p in places]
+    index = parts[0] if len(parts) == 1 else Display("tuple", list(parts))
+    return Subscript(node.arguments[0], index)
 
 
 def _axes(call: Expression) -> list[int] | None:
