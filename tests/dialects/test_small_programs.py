@@ -4094,6 +4094,35 @@ def test_a_constructor_that_returns_early_has_a_mode(target, affine):
     verify(HEAD + RETURNS_EARLY, "Net", str(affine), inputs, target)
 
 
+PICKED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.heads = nn.Linear(4, 4)
+        self.value = nn.Linear(4, 1)
+
+    def forward(self, x, y):
+        x = self.heads(x)
+        b, n, d = x.shape
+        order = torch.argsort(torch.arange(n).expand(b, n), dim=1, descending=True)
+        kept = torch.gather(x, 1, order[:, :2].unsqueeze(-1).repeat(1, 1, d))
+        spread = torch.gather(x, dim=1, index=torch.argsort(x.new_zeros(b, n), dim=1)[..., None].expand(-1, -1, d))
+        first = y.gather(1, order[:1, :1].unsqueeze(-1))
+        value = self.value(x).squeeze(-1) + x.mean(1, keepdim=True)[..., 0].squeeze(1)[:, None]
+        return kept.sum() + (spread * y).sum(), first, value, x.max(2, keepdim=True)[0].squeeze(1)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_is_picked_along_an_axis_is_as_large_at_the_others(target):
+    """An index of size 1 there, `order[:1]`, takes the first in torch, where jnp repeats it, and a
+    dim of another size is not left out."""
+    verify(HEAD + PICKED, "Net", "", [torch.randn(3, 5, 4, dtype=torch.float64)] * 2, target)
+    (made,), _, _ = dialect.convert([given(HEAD + PICKED)], "", target)
+    assert "jnp.take_along_axis(x, order[:, :2][..., None], axis=1)" in made.code
+    assert (made.code.count("nn.gather("), made.code.count("nn.squeeze(")) == (1, 1)
+
+
 BUILT_BY_ITSELF = """
 from collections import OrderedDict
 

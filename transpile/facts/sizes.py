@@ -38,7 +38,7 @@ _SIZES = {
 def is_multiple(modules: Modules, cls: Class | None, made: Expression, axis: int, n: int) -> bool:
     """Whether the size of `self.layer(x)` at an axis is certainly a multiple of n, whichever of
     the layers it is that are set there."""
-    found = _sizes_made(modules, cls, made, axis)
+    found = sizes_made(modules, cls, made, axis)
     return bool(found) and all(_has_factor(size, n) for size in found)
 
 
@@ -50,7 +50,7 @@ def pieces(
     if cls is None or not isinstance(piece, Attribute) or not _is_own(piece):
         return None
     held = modules.fields(cls).get(piece.name)
-    found = _sizes_made(modules, cls, made, axis)
+    found = sizes_made(modules, cls, made, axis)
     if held is None or len(held.values) != 1 or len(found) != 1:
         return None
     unit, size = dotted(held.values[0]), found[0]
@@ -68,7 +68,7 @@ def _is_own(node: Attribute) -> bool:
     return isinstance(owner, Module) and owner.is_self
 
 
-def _sizes_made(
+def sizes_made(
     modules: Modules, cls: Class | None, made: Expression, axis: int
 ) -> list[Expression]:
     """The sizes at an axis of what `self.layer(x)` makes, one for each layer that may be set there;

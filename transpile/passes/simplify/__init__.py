@@ -105,7 +105,7 @@ def _with(bound: dict[str, Expression], after: Expression) -> Expression:
     return rebuilt(after, change)
 
 
-def _word(node: Node) -> str:
+def _word(node: Node | None) -> str:
     """The function that is called, or the attribute that is asked for."""
     if isinstance(node, Call):
         return dotted(node.function) or ""
@@ -193,14 +193,15 @@ def _indexed(node: Expression) -> Expression:
     axes = _axes(node)
     if axes is None or not isinstance(node, Call) or isinstance(node.arguments[0].value, Static):
         return node
-    first, last = (max([-1, *axes]) + 1, min([0, *axes]))
+    first, last = max([-1, *axes]) + 1, min([0, *axes])
     if first - last > 4:
         return node
-    places = [None if axis in axes else Slice(None, None) for axis in range(first)]
-    if last:
-        places += [..., *(None if axis in axes else Slice(None, None) for axis in range(last, 0))]
-    parts = [p if isinstance(p, Slice) else Constant(p) for p in places]
-    index = parts[0] if len(parts) == 1 else Display("tuple", list(parts))
+    places = [*range(first), *([None] if last else []), *range(last, 0)]
+    parts: list[Expression] = [
+        Constant(...) if p is None else Constant(None) if p in axes else Slice(None, None)
+        for p in places
+    ]
+    index = parts[0] if len(parts) == 1 else Display("tuple", parts)
     return Subscript(node.arguments[0], index)
 
 

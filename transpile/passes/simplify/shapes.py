@@ -8,7 +8,8 @@ nn.flatten(self.conv(x), 2)                     ->  lax.collapse(self.conv(x), 2
 from collections.abc import Callable
 from typing import Any
 
-from ...facts.sizes import Sizes, is_limit, is_multiple, pieces
+from ...facts.axes import Axes
+from ...facts.sizes import Sizes, is_limit, is_multiple, pieces, sizes_made
 from ...model.copy import clone
 from ...model.effects import Support
 from ...model.expressions import (
@@ -25,10 +26,11 @@ from ...model.expressions import (
 from ...model.names import dotted, everywhere, is_target
 from ...model.node import Expression, Node
 from ...model.operators import Binary
-from ...model.program import Function, Scope
+from ...model.program import Class, Function, Scope
 from ...model.statements import Assign, For
 from ...source.lower_ast import expression
 from ..operations.literals import harmless, literal, simple
+from .places import picked, squeezed
 
 Change = Callable[[Call], Expression]
 
@@ -45,6 +47,14 @@ class Shapes:
         if self._sizes is None:
             self._sizes = Sizes(self.scope)
         return self._sizes
+
+    @property
+    def cls(self) -> Class | None:
+        return self.facts.project.owner(self.scope) if isinstance(self.scope, Function) else None
+
+    @property
+    def axes(self) -> Axes:
+        return Axes(self.sizes, lambda *made: sizes_made(self.facts.modules, self.cls, *made))
 
     def plainer(self, call: Call) -> Change | None:
         """What a call of the support file is written as instead, if anything."""
@@ -92,16 +102,15 @@ class Shapes:
             if not all(map(simple, before)) or not harmless(last):
                 return None
             return lambda now: Display("list", _ends(now.elements[:-1]))  # type: ignore[attr-defined]
-        cls = self.facts.project.owner(self.scope) if isinstance(self.scope, Function) else None
         from_end = self._from_end(made, axis)
         if isinstance(call.function, Support) and call.function.name == "chunk":
             number = literal(sizes)
             if not isinstance(number, int) or number < 2:
                 return None
             made = self.sizes.given(made)
-            told = any(is_multiple(self.facts.modules, cls, made, a, number) for a in from_end)
+            told = any(is_multiple(self.facts.modules, self.cls, made, a, number) for a in from_end)
             return (lambda now: now) if told else None
-        numbers = [pieces(self.facts.modules, cls, made, a, sizes) for a in from_end]
+        numbers = [pieces(self.facts.modules, self.cls, made, a, sizes) for a in from_end]
         number = next((n for n in numbers if n is not None), None)
         return None if number is None else lambda now: Constant(number)
 
@@ -219,6 +228,8 @@ _ASKED: dict[str, tuple[tuple[str, ...], Callable[..., Change | None]]] = {
     "expand_to": (("input", "sizes"), Shapes.expanded),
     "pad": (("input", "pad", "mode", "value"), Shapes.padded),
     "masked_fill": (("input", "mask", "value"), Shapes.filled),
+    "gather": (("input", "dim", "index"), lambda s, *given: picked(s.axes, *given)),
+    "squeeze": (("input", "dim"), lambda s, *given: squeezed(s.axes, *given)),
     "flatten": (("input", "start_dim", "end_dim"), Shapes.joined),
 }
 _MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
