@@ -24,7 +24,7 @@ MOVED = {
         'return {"w": jnp.ones(self.k_)}'  # it is another one once the model is built
     ),
     "self.fc = nn.Linear(d, d); nn.init.zeros_(self.fc.bias); self.fc = nn.Linear(d, 1)": (
-        'nn.reinitialise(self.fc, "bias", lambda bias, key: jnp.zeros_like(bias))'
+        'nn.set_initializer(self.fc, "bias", jax.nn.initializers.zeros)'
     ),
     "self.fc = nn.Linear(d, d); nn.init.zeros_(self.fc.bias)": (
         'params["fc"]["bias"] = jnp.zeros_like(params["fc"]["bias"])'
@@ -38,7 +38,7 @@ MOVED = {
         "nn.Parameter(lambda key, i=i: jnp.ones((i,)))"
     ),
     "self.fc = nn.Linear(d, d); nn.init.ones_(self.fc.bias); self.apply(reset)": (
-        'nn.reinitialise(self.fc, "bias", lambda bias, key: jnp.ones_like(bias))'
+        'nn.set_initializer(self.fc, "bias", jax.nn.initializers.ones)'
     ),
     "self.a = nn.Linear(d, d); self.b = nn.Linear(d, d); self.b.weight = self.a.weight": (
         'params["b"].pop("weight")  # tied to a.weight'

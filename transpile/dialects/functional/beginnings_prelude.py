@@ -24,6 +24,11 @@ def reinitialise(module, name, function):
     module.init_state = _with_value(module.init_state, name, function)
 
 
+def set_initializer(module, name, initializer):
+    """Let an array of a module begin as ``initializer(key, shape, dtype)``, one of ``jax.nn.initializers``."""
+    reinitialise(module, name, lambda value, key: initializer(key, value.shape, value.dtype))
+
+
 def tie(module, name, owner, owners_name):
     """An array of a module is another's from here on: what ``reinitialise`` gives it, that one gets."""
     module.tied = {**getattr(module, "tied", {}), name: (owner, owners_name)}

@@ -20,7 +20,7 @@ from ...model.effects import (
     Unconverted,
     Write,
 )
-from ...model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript
+from ...model.expressions import Attribute, Call, Lambda, Name, Subscript
 from ...model.names import names_assigned, names_in
 from ...model.node import Expression
 from ...model.program import File, Parameter
@@ -31,6 +31,7 @@ from ..import_time import give_keys, outside
 from ..leaves import detached
 from ..reports import Reports
 from ..threading.changes import is_applied
+from .constructor.initializers import beginning
 from .plan import Plan
 
 _NO_PARAMS = (
@@ -78,8 +79,8 @@ def _runs_model(call: Call, plan: Plan) -> bool:
 
 
 def _write(write: Write, file: File, reports: Reports) -> None:
-    """An initial value, which the model gets once `init` makes its params: `nn.reinitialise(line,
-    "bias", lambda bias, key: jnp.zeros_like(bias))`."""
+    """An initial value, which the model gets once `init` makes its params: `nn.set_initializer(
+    line, "bias", jax.nn.initializers.zeros)`."""
     target, value = write.target, write.value
     if not isinstance(target, Read):  # a name that a loop goes over params with
         reports.refuse("module-value", write, _VALUES)
@@ -101,5 +102,5 @@ def _write(write: Write, file: File, reports: Reports) -> None:
     made.adopt()
     block = write.parent
     assert isinstance(block, Block)
-    call = Call(Support("reinitialise"), [holder, Constant(target.name), made])
+    call = beginning(holder, target.name, made)
     block.substitute(write, [ExpressionStatement(call)])

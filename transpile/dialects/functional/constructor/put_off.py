@@ -1,7 +1,7 @@
 """Arrays whose first value is made later, by a function that stands where torch made it.
 
 setattr(self, f"w{i}", Parameter(v))  setattr(self, f"w{i}", nn.Parameter(lambda key: v))
-nn.init.zeros_(m.bias)                nn.reinitialise(m, "bias", lambda b, key: jnp.zeros_like(b))
+nn.init.zeros_(m.bias)                nn.set_initializer(m, "bias", jax.nn.initializers.zeros)
 """
 
 from collections.abc import Iterator
@@ -34,6 +34,7 @@ from ..plan import Plan
 from .arrays import arrays_of, take_out
 from .beginnings import draws
 from .events import Events, declares_none, is_own
+from .initializers import beginning
 from .kept import Kept
 from .walks import begin
 
@@ -215,8 +216,7 @@ class PutOff(Form):
         defaults = [p for p in defaults if p.name != word]
         made = Lambda([Parameter(word), Parameter(key), *defaults], value)
         self._give_keys(made, key)
-        call = Call(Support("reinitialise"), [holder, Constant(name), made])
-        block.substitute(write, [ExpressionStatement(call)])
+        block.substitute(write, [ExpressionStatement(beginning(holder, name, made))])
 
     # --- keys -------------------------------------------------------------------------------------
 
