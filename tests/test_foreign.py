@@ -73,3 +73,30 @@ def test_a_line_beside_torch_is_left_alone(line):
 @pytest.mark.usefixtures("wide")
 def test_what_is_a_tensor_keeps_its_signatures_of_old():
     compare("z = x.clone()\nz.add_(3, y)\nreturn z.add(2, y), x.multiply(y), x[0].dot(y[0]), x.div(y, rounding_mode='floor'), x.norm('fro')", three())
+
+
+CONFIGURED = """import torch
+from yacs.config import CfgNode
+
+_C = CfgNode()
+_C.OUTPUT = ""
+
+
+def get_config(args):
+    config = _C.clone()
+    config.OUTPUT = args.output
+    return config
+
+
+def scaled(args, x: torch.Tensor):
+    config = get_config(args)
+    return x.add(config.OUTPUT)
+"""
+
+
+def test_an_object_that_gets_fields_is_no_tensor_by_the_name_of_a_method():
+    """Its clone() is one of its own."""
+    result = convert_source(CONFIGURED, "functional")
+    assert not result.diagnostics
+    assert "config = _C.clone()\n    config.OUTPUT = args.output\n" in result.code
+    assert "return x + config.OUTPUT" in result.code

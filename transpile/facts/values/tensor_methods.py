@@ -2,8 +2,9 @@
 
 import dataclasses
 
-from ...model.expressions import Attribute, Call
+from ...model.expressions import Attribute, Call, Name
 from ...model.names import dotted
+from ...model.statements import Assign
 from . import modules
 from .distributions import draws
 from .frame import Argument, Env, Frame
@@ -28,6 +29,7 @@ from .vocabulary import ORDINARY, SHARED, WALKS, plausible
 
 # They keep the dtype, as views do.
 _COPIES = frozenset("clone cpu cuda repeat repeat_interleave roll flip".split())
+_OWN_FIELDS = frozenset({"data", "grad", "requires_grad", "real", "imag", "names"})  # of tensors
 _CASTS = frozenset({"to", "type", "type_as"})
 
 
@@ -40,6 +42,9 @@ def call(frame: Frame, function: Method, args: list[Argument], node: Call, env: 
         return UNKNOWN
     if isinstance(receiver, Tensor) and receiver.host and name not in ("item", "tolist"):
         return dataclasses.replace(receiver, kind=None)
+    if receiver == UNKNOWN and _has_fields(frame, node):
+        frame.facts.put(node.function, Static())
+        return UNKNOWN
     if not tensor or receiver.assumed:  # type: ignore[attr-defined]
         found = _of_another(frame, function, args, node, env)
         if found is not None:
@@ -86,6 +91,19 @@ def _of_another(
     if walks:
         return modules.walked(module, name)
     return modules.call_method(frame, method, args, node, env)
+
+
+def _has_fields(frame: Frame, node: Call) -> bool:
+    """`_C.clone()` of an object that its file gives fields: `_C = CfgNode()`, `_C.OUTPUT = ""`."""
+    holder = node.function.object if isinstance(node.function, Attribute) else None
+    if not isinstance(holder, Name):
+        return False
+    key, memory = ("fields", frame.file), frame.facts.memory
+    if key not in memory:
+        targets = [t for s in frame.file.nodes(Assign) for t in s.targets]
+        fields = [t for t in targets if isinstance(t, Attribute) and t.name not in _OWN_FIELDS]
+        memory[key] = frozenset(dotted(t.object) for t in fields)
+    return holder.id in memory[key]
 
 
 def _is_called(frame: Frame, node: Call) -> bool:
