@@ -182,3 +182,27 @@ class Net(nn.Module):
 """
     (made,), _, _ = dialect.convert([given(text)], "", "functional")
     assert [(d.id, d.line) for d in made.diagnostics] == [("unsupported", 9)]
+
+
+COUNTED = """
+
+class Counted(nn.LayerNorm):
+    def __init__(self, dim):
+        super().__init__(dim)
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x):
+        self.calls += 1
+        return super().forward(x) * self.calls
+"""
+
+
+@pytest.mark.usefixtures("timm")
+@pytest.mark.parametrize("target", ["functional", "equinox"])
+def test_a_block_has_a_state_where_a_norm_that_it_is_given_has(target):
+    plain = PROGRAMS["blocks"]
+    (made,), _, _ = dialect.convert([given(plain)], "", target)
+    assert "state" not in made.code
+    counting = (plain + COUNTED).replace("norm_layer=eps", "norm_layer=Counted")
+    torch.manual_seed(0)
+    verify(counting, "Net", "", [torch.randn(2, 3, 8, 8, dtype=torch.float64)], target)

@@ -1,21 +1,23 @@
 """What torch's layers hold that are given modules: by all that a project gives to them.
 
 nn.TransformerEncoder(nn.TransformerEncoderLayer(d, h), n)      its `block` is such a layer
+Block(dim, heads, norm_layer=partial(nn.LayerNorm, eps=1e-6))   its `norm1` is a LayerNorm
 
 So what a call of it takes and gives is known, as it is of the user's classes.
 """
 
 from collections.abc import Collection, Iterator
 
-from ..model.effects import Declare
+from ..model.effects import Declare, New
 from ..model.expressions import Attribute, Call, Comprehension, Name, Starred
 from ..model.names import dotted
 from ..model.node import Expression
+from ..model.operators import sides
 from ..model.program import Class, Function
 from ..model.statements import For
 from .modules import Modules
 from .values import Values
-from .values.lattice import Module, Static
+from .values.lattice import Module, Static, classes_of
 
 # What stands for a parameter that nobody gives: a support file that another program has brought
 # along is written for what is usual.
@@ -32,14 +34,19 @@ _COPIES = frozenset({"copy.deepcopy", "deepcopy"})
 
 def tell(modules: Modules, values: Values) -> None:
     """Give the reads of such modules in the layers of a project the classes that they may have."""
-    layers = {
-        cls: init for cls in modules.library.classes.values() if (init := _init(modules, cls))
-    }
-    built = _constructions(modules, layers.keys())
-    for cls, init in layers.items():
-        if not all(map(modules.is_library, modules.below(cls))):
-            continue  # a class of the user's extends it
+    classes, methods = modules.library.classes.values(), modules.library.project.methods
+    inits = {cls: init for cls in classes if (init := methods(cls).get("__init__"))}
+    built = _constructions(modules, inits.keys())
+    given = _GivenClasses(modules, values, inits, built)
+    for cls, init in inits.items():
         reads = list(_open_reads(cls))
+        if not reads or not all(map(modules.is_library, modules.below(cls))):
+            continue  # a class of the user's extends it
+        for declare in init.nodes(Declare):
+            made = given.made(cls, declare)
+            for read in reads if made is not None else ():
+                if _is_of(read, declare.name):
+                    read.value = made
         for field, parameter in _kept(init):
             usual = _USUAL[parameter]
             held = _join(_given(init, parameter, built.get(cls, []), values), usual)
@@ -50,11 +57,66 @@ def tell(modules: Modules, values: Values) -> None:
                     read.value = held
 
 
-def _init(modules: Modules, cls: Class) -> Function | None:
-    """The constructor of a layer that is given modules."""
-    init = modules.library.project.methods(cls).get("__init__")
-    given = {p.name for p in init.parameters} if init is not None else set()
-    return None if given.isdisjoint(_USUAL) else init
+class _GivenClasses:
+    """What classes of layers are given to those that make layers of them: `norm_layer`."""
+
+    def __init__(
+        self,
+        modules: Modules,
+        values: Values,
+        inits: dict[Class, Function],
+        built: dict[Class, list[Call]],
+    ) -> None:
+        self.modules, self.values, self.inits, self.built = modules, values, inits, built
+        self.inside: dict[Class, list[tuple[Class, New]]] = {}  # which of them build which
+        for cls, init in inits.items():
+            for new in init.nodes(New):
+                for ref in new.value.classes if isinstance(new.value, Module) else ():
+                    self.inside.setdefault(ref, []).append((cls, new))
+
+    def made(self, cls: Class, declare: Declare) -> Module | None:
+        """The classes that a field may have: `norm_layer(dim) if norm else Identity()`."""
+        found: set[object] = set()
+        for side in sides(declare.expression) if declare.expression is not None else ():
+            value = side.value
+            if not isinstance(side, New) or not isinstance(value, Module):
+                return None
+            name = dotted(side.function) or ""
+            asked = any(p.name == name for p in self.inits[cls].parameters)
+            classes = self.given(cls, name, value.classes) if asked else value.classes
+            if classes is None or value.open and not asked:
+                return None
+            found |= classes
+        return Module(frozenset(found)) if found else None
+
+    def given(
+        self, cls: Class, parameter: str, usual: frozenset[object]
+    ) -> frozenset[object] | None:
+        """The classes that a project gives for a parameter, by way of other layers too; None where
+        one may be any."""
+        init, found = self.inits[cls], set[object]()
+        calls = [(None, call) for call in self.built.get(cls, [])] + self.inside.get(cls, [])
+        for around, call in calls:
+            if around is not None and not self._is_built(around):
+                continue
+            argument = _argument(init, parameter, call)
+            if argument is None:
+                found |= usual
+            elif around is not None and isinstance(argument, Name):
+                classes = self.given(around, argument.id, usual)
+                if classes is None:
+                    return None
+                found |= classes
+            else:
+                classes = classes_of(self.values.of(argument))
+                if not classes or isinstance(argument, Starred):
+                    return None
+                found |= classes
+        return frozenset(found) or usual
+
+    def _is_built(self, cls: Class) -> bool:
+        inside = (around for around, _ in self.inside.get(cls, []))
+        return cls in self.built or any(map(self._is_built, inside))
 
 
 def _open_reads(cls: Class) -> Iterator[Expression]:
@@ -96,14 +158,20 @@ def _given(
     init: Function, parameter: str, calls: list[Call], values: Values
 ) -> Iterator[object | None]:
     """What is given for a parameter; nothing where it is left out, None where that is not known."""
-    at = next(i for i, p in enumerate(init.parameters[1:]) if p.name == parameter)
     for call in calls:
-        if any(isinstance(argument, Starred) for argument in call.arguments):
-            yield None
-        elif parameter in call.keywords:
-            yield values.of(call.arguments[call.keywords.index(parameter)])
-        elif at < len(call.arguments) and call.keywords[at] is None:
-            yield values.of(call.arguments[at])
+        argument = _argument(init, parameter, call)
+        if argument is not None:
+            yield None if isinstance(argument, Starred) else values.of(argument)
+
+
+def _argument(init: Function, parameter: str, call: Call) -> Expression | None:
+    """What a call gives for a parameter; a starred one may be it."""
+    at = next(i for i, p in enumerate(init.parameters[1:]) if p.name == parameter)
+    starred = next((a for a in call.arguments if isinstance(a, Starred)), None)
+    if starred is not None or parameter in call.keywords:
+        return starred or call.keyword(parameter)
+    places = call.arguments[at : at + 1] if at < len(call.arguments) else []
+    return next((a for a in places if call.keywords[at] is None), None)
 
 
 def _join(given: Iterator[object | None], usual: frozenset[str]) -> Module | None:
