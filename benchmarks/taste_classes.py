@@ -75,7 +75,9 @@ class Classes:
                 for path in self.files:
                     stem = path.removesuffix(".py").removesuffix("/__init__")
                     if tail and (stem == tail or stem.endswith("/" + tail)):
-                        yield from ((a.asname or a.name, (path, a.name)) for a in node.names)
+                        names = {a.name: a.asname or a.name for a in node.names}
+                        every = dict.fromkeys(self.files[path]) if "*" in names else names
+                        yield from ((names.get(name, name), (path, name)) for name in every)
 
     def named(self, path: str, node: ast.AST) -> Iterator[tuple[str, str]]:
         """The classes and functions that stand below a node by name."""
