@@ -3,13 +3,13 @@
 import pytest
 
 from tests.passes.control_helper import Facts, program, run
+from tests.show import show
 from transpile.model.carry import Carried
 from transpile.model.copy import clone
 from transpile.model.effects import Cond, Read, Unset, Write
 from transpile.model.expressions import Name
 from transpile.model.statements import Assign
 from transpile.passes import branches
-from transpile.source.show import show
 from transpile.source.splice import write
 
 BEGUN = """
