@@ -53,6 +53,7 @@ PROGRAMS = {
     "inference mode": "with torch.inference_mode():\n    z = (x.detach() * 2).clone()\nreturn x * y + z.clone()",
     "a check of a number": "v = x.sum().item()\nif not math.isfinite(v):\n    x = x * 0\nok = not math.isnan(y.mean().item())\nif not math.isclose(v, 3.0) and v > 0:\n    y = y * 2\nreturn x * ok, y",
     "a loop while a number is not right": "n = 0\nwhile not math.isclose(x.sum().item(), 0.0) and n < 3:\n    x = x - x.mean()\n    n += 1\nreturn x * y",
+    "math of a number": "n = (x > 0).sum()\nk = math.sqrt(1 - 0.9 ** n.item()) + math.log(x.abs().sum(), 2)\nreturn x * k + math.floor(y.mean()) * math.exp(-x.mean())",
     "the mean of a list": "import numpy as np\n\n\ndef f(x, y):\n    sums = [x.sum().item(), y.sum().item()]\n    return x * np.mean(sums), np.stack(sums)",
     "item as a number": "k = x.mean().item()\nreturn y * k",
     "numpy constant": "import numpy as np\n\n\ndef f(x, y):\n    w = torch.from_numpy(np.linspace(0, 1, 6))\n    return x * w + y",

@@ -46,6 +46,12 @@ EXPRESSIONS = {
     "[x, y][i]": "jnp.stack([x, y])[i]",
     "math.isnan(x.sum())": "jnp.isnan(x.sum())",
     "math.isclose(x, y)": "jnp.isclose(x, y, rtol=1e-9, atol=0)",
+    "math.sqrt(x.sum())": "jnp.sqrt(lax.stop_gradient(x.sum()))",
+    "math.floor(x.mean()) + math.log(x.sum(), 2)": (
+        "jnp.floor(lax.stop_gradient(x.mean())).astype(int)"
+        " + jnp.log(lax.stop_gradient(x.sum())) / jnp.log(2)"
+    ),
+    "math.sqrt(n)": "math.sqrt(n)",
     "m or 0.5": "jnp.where(m, m, 0.5)",
     "x and y": "lax.cond(x != 0, lambda: y, lambda: x)",
     "flag and x.sum() > 0": "flag and x.sum() > 0",

@@ -15,6 +15,15 @@ from .printing import printed, shown
 
 _REDUCTIONS = frozenset("sum mean max min prod any all argmax argmin".split())
 
+# Functions of math as jnp has them; what they make of a number that is whole is one, too.
+_SAME = "sqrt exp expm1 log log2 log10 log1p sin cos tan sinh cosh tanh hypot fmod copysign degrees"
+_MATH = {
+    **{name: name for name in f"{_SAME} radians floor ceil trunc".split()},
+    **{"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "pow": "power"},
+    **{"asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh", "fabs": "abs"},
+}
+_WHOLE = frozenset(("floor", "ceil", "trunc"))
+
 
 def called(o: Operators, node: Call) -> None:
     """A call of a list's element that data choose, or of a function of Python's."""
@@ -25,6 +34,8 @@ def called(o: Operators, node: Call) -> None:
         return
     if function.name in CHECKS and traced(node):
         _checked(o, node, function.name.removeprefix("math."))
+    elif function.name.startswith("math.") and any(map(traced, node.arguments)):
+        _of_math(o, node, function.name.removeprefix("math."))
     elif function.name.startswith("builtins.") and isinstance(node.function, Name):
         _builtin(o, node, node.function.id)
 
@@ -61,6 +72,33 @@ def _checked(o: Operators, node: Call, name: str) -> None:
         return Call(expression(f"jnp.{name}"), [*node.arguments, *more], keywords)
 
     o.changes.replace(node, make)
+
+
+def _of_math(o: Operators, node: Call, name: str) -> None:
+    """`math.sqrt(1 - 0.99 ** self.step.item())`: a number of Python's, which has no gradient."""
+    based = name == "log" and len(node.arguments) == 2
+    if name not in _MATH or any(isinstance(a, Starred) for a in node.arguments):
+        message = f"math.{name} of a tensor's value, which jax.jit does not know"
+        o.changes.unconverted("unsupported", node, f"{message}: write it with jax.numpy")
+        return
+
+    def make(node: Call) -> Expression:
+        numbers = [_number(argument) for argument in node.arguments]
+        if based:
+            logs = [Call(expression("jnp.log"), [number]) for number in numbers]
+            return Binary(logs[0], "/", logs[1])
+        made = Call(expression(f"jnp.{_MATH[name]}"), numbers)
+        return Call(Attribute(made, "astype"), [Name("int")]) if name in _WHOLE else made
+
+    o.changes.replace(node, make)
+
+
+def _number(node: Expression) -> Expression:
+    """An argument as the number that Python makes of it."""
+    known = node.value
+    if not isinstance(known, Tensor) or known.number is True or known.kind in ("i", "b", "u"):
+        return node
+    return Call(expression("lax.stop_gradient"), [_scalar(node)])
 
 
 # --- casts ----------------------------------------------------------------------------------------
