@@ -59,6 +59,13 @@ EXPRESSIONS = {
     "print('loss {}', x.sum(), f'{x.mean():.2f} at {n}')": (
         'jax.debug.print("loss {{}} {} {:.2f} at {}", x.sum(), x.mean(), n)'
     ),
+    "print('%d of %.2f%% {}' % (n, x.mean()))": (
+        'jax.debug.print("{} of {:.2f}% {{}}", n, x.mean())'
+    ),
+    "print('loss {:.4f}'.format(x.mean()), 'at ' + str(n))": (
+        'jax.debug.print("loss {:.4f} at {}", x.mean(), n)'
+    ),
+    "print('%d' % n)": "print('%d' % n)",
     "print(n)": "print(n)",
     "[self.drop(r) if r.sum() > 0 else r for r in x]": (
         "[lax.cond(r.sum() > 0, lambda: self.drop(r), lambda: r) for r in x]"

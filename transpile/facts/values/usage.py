@@ -59,6 +59,9 @@ def _found(facts: Facts, function: Function, attributes: Set[str]) -> Iterator[t
                 yield method.object.id, ""
         elif call.arguments and _is_one(call.arguments[0], names):
             yield from _as_argument(facts, function, call, call.arguments[0].id, names)
+    for part in everywhere(function, Subscript) if function.name == "forward" else ():
+        if _is_one(part.object, names) and len(indices(part)) > 1:  # `x[0, j]`
+            yield part.object.id, ""
     for node in everywhere(function, Attribute):
         if _is_one(node.object, names):
             if node.name in attributes and node.object.id not in objects:

@@ -2,16 +2,24 @@
 runs, and not when it is traced."""
 
 import ast
+import re
 
-from ...model.expressions import Call, Constant, FormattedString, Starred
+from ...model.expressions import Attribute, Call, Constant, Display, FormattedString, Starred
+from ...model.names import dotted
 from ...model.node import Expression
+from ...model.operators import Binary
 from ...source.lower_ast import expression
 from .operators import Operators
 
 
+# `%d`, `%5.2f`, `%%`: of tensors JAX prints whole numbers and texts as they are.
+_PERCENT = re.compile(r"%(?:([-+ 0]*)(\d*)(\.\d+)?([disfeg])|%)")
+
+
 def shown(node: Expression) -> list[Expression]:
     """The values that an argument of print shows."""
-    return node.insertions if isinstance(node, FormattedString) else [node]
+    said = _said(node)
+    return [node] if said is None else said[1]
 
 
 def printed(o: Operators, node: Call) -> None:
@@ -31,16 +39,67 @@ def _debug_print(node: Call) -> Expression:
     words: list[str] = []
     values: list[Expression] = []
     for argument in node.arguments:
-        form = _form(argument)
-        if isinstance(argument, Constant) and isinstance(argument.constant, str):
-            words.append(argument.constant.replace("{", "{{").replace("}", "}}"))
-        elif form is not None and isinstance(argument, FormattedString):
-            words.append(form)
-            values += argument.insertions
-        else:
-            words.append("{}")
-            values.append(argument)
+        form, inserted = _said(argument) or ("{}", [argument])
+        words.append(form)
+        values += inserted
     return Call(expression("jax.debug.print"), [Constant(" ".join(words)), *values])
+
+
+def _said(node: Expression) -> tuple[str, list[Expression]] | None:
+    """A text in the format that `jax.debug.print` takes, and what stands in its places."""
+    text = node.constant if isinstance(node, Constant) else None
+    if isinstance(text, str):
+        return _plain(text), []
+    if isinstance(node, FormattedString):
+        form = _form(node)
+        return None if form is None else (form, list(node.insertions))
+    if isinstance(node, Binary):
+        if node.operator == "+":
+            left, right = _said(node.left), _said(node.right)
+            return (left[0] + right[0], left[1] + right[1]) if left and right else None
+        literal = getattr(node.left, "constant", None)
+        return _percent(literal, node.right) if node.operator == "%" else None
+    return _called(node) if isinstance(node, Call) else None
+
+
+def _called(node: Call) -> tuple[str, list[Expression]] | None:
+    """`"loss {:.3f}".format(loss)`, `str(loss)`"""
+    if any(node.keywords) or any(isinstance(a, Starred) for a in node.arguments):
+        return None
+    if dotted(node.function) == "str" and len(node.arguments) == 1:
+        return "{}", list(node.arguments)
+    function = node.function
+    if not isinstance(function, Attribute) or function.name != "format":
+        return None
+    literal = getattr(function.object, "constant", None)
+    return (literal, list(node.arguments)) if isinstance(literal, str) else None
+
+
+def _percent(text: object, given: Expression) -> tuple[str, list[Expression]] | None:
+    """`"%d of %.2f" % (n, x)`; None where there is more to it."""
+    if not isinstance(text, str):
+        return None
+    several = isinstance(given, Display) and given.kind == "tuple"
+    values = given.elements if isinstance(given, Display) and several else [given]
+    form, end, count = "", 0, 0
+    for found in _PERCENT.finditer(text):
+        form += _plain(text[end : found.start()])
+        end = found.end()
+        _, width, places, kind = found.groups()
+        if kind is None:
+            form += "%"
+            continue
+        count += 1
+        number = f"{width}{places or '.6'}{kind}" if kind in "feg" else ""
+        form += f"{{:{number}}}" if number else "{}"
+    form += _plain(text[end:])
+    left = text.count("%") != sum(m.group().count("%") for m in _PERCENT.finditer(text))
+    starred = any(isinstance(v, Starred) for v in values)
+    return None if left or starred or count != len(values) else (form, list(values))
+
+
+def _plain(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def _form(node: Expression) -> str | None:
@@ -57,7 +116,7 @@ def _form(node: Expression) -> str | None:
     form = ""
     for part in parsed.values:
         if isinstance(part, ast.Constant):
-            form += str(part.value).replace("{", "{{").replace("}", "}}")
+            form += _plain(str(part.value))
             continue
         assert isinstance(part, ast.FormattedValue)
         spec = part.format_spec.values if isinstance(part.format_spec, ast.JoinedStr) else []
