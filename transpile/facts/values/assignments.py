@@ -275,4 +275,6 @@ def _augmented(frame: Frame, node: Assign, env: Env) -> None:
     made = binary(old, frame.expression(node.expression, env), node.operator)
     # `self.fc.bias += 1` under no_grad: a param still
     in_place = isinstance(old, Tensor) and old.param and isinstance(made, Tensor)
+    if isinstance(old, Tensor) and isinstance(made, Tensor) and old.narrow:
+        made = dataclasses.replace(made, narrow=True)  # what is written keeps its dtype
     bind(frame, target, old if in_place else made, env)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...model.rulebook import Definition, Rulebook
-from .flags import Flags, Layer, cast_kind, decided, flag, flags, gives_dim
+from .flags import Flags, Layer, cast_kind, decided, flag, flags, gives_dim, is_narrow
 from .lattice import MISSING, UNKNOWN, Sequence, Static, Tensor, Value, least_dims
 
 Env = dict[str, Value]
@@ -191,7 +191,8 @@ class Calling:
             # `einops.rearrange(x, pattern)`
             return Tensor() if arrays and not local else Static()
         if name == "astype" and node.args:
-            return Tensor(kind=cast_kind(ast.unparse(node.args[0])), dims=base.dims)
+            dtype = ast.unparse(node.args[0])
+            return Tensor(kind=cast_kind(dtype), dims=base.dims, narrow=is_narrow(dtype))
         return Tensor(kind=_KINDS.get(name), dims=self._dims(node, env))
 
     def _dims(self, node: ast.Call, env: Env) -> int:

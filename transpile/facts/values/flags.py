@@ -69,6 +69,8 @@ def flag(value: bool | None) -> Static:
 
 _STEMS = {"b": ("bool",), "i": ("int", "uint"), "f": ("float", "bfloat"), "c": ("complex",)}
 
+_NARROW = frozenset(("float16", "bfloat16", "int8", "int16", "uint8"))
+
 
 def cast_kind(dtype: str) -> str | None:
     """The kind of a dtype as a rule writes it: `int`, `jnp.int32`; None where it is a parameter."""
@@ -79,3 +81,8 @@ def cast_kind(dtype: str) -> str | None:
         if name.startswith(stems) and name.rstrip("_0123456789").endswith(stems):
             return kind
     return None
+
+
+def is_narrow(dtype: str) -> bool:
+    """Whether an array of this dtype is widened by one of the usual dtype of its kind."""
+    return dtype.removeprefix("jnp.") in _NARROW

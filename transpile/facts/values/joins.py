@@ -78,6 +78,7 @@ def _tensors(a: Tensor, b: Tensor) -> Value:
         a.host and b.host,
         a.python or b.python,
         min(a.dims, b.dims),
+        a.narrow or b.narrow,
     )
 
 

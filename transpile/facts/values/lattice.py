@@ -31,6 +31,7 @@ class Tensor(Value):
     host: bool = False  # NumPy's, before it was traced: its methods are NumPy's
     python: bool = False  # on some way a number or bool of Python's, of which `~` is another thing
     dims: int = field(default=0, compare=False)  # it has at least so many, as far as is known
+    narrow: bool = False  # it may be of a dtype that others widen: float16, int8
 
 
 @dataclass(frozen=True)

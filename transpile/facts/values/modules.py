@@ -80,7 +80,8 @@ def call_method(
         if receiver.is_self and frame.cls is not None:
             value = args[1].value if len(args) > 1 else NONE
             if isinstance(value, Tensor):
-                value = Tensor(none=value.none, kind=value.kind, param=True, dims=value.dims)
+                none, kind, narrow = value.none, value.kind, value.narrow
+                value = Tensor(none=none, kind=kind, param=True, dims=value.dims, narrow=narrow)
             elif value == UNKNOWN:
                 value = Tensor(param=True)
             containers.set_named(frame, frame.cls, args[0], value)

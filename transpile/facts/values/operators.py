@@ -70,6 +70,7 @@ def _with_tensor(a: Tensor, b: Value, operator: str, left: Value) -> Tensor:
         number=_number_of(a, b),
         host=a.host and (other is None or other.host),
         dims=max(least_dims(a), least_dims(b)),
+        narrow=a.narrow and (other is None or other.narrow),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from ...model.layers import layers
 from ...model.rulebook import Definition, Parameter, Rulebook
 from .bodies import Bodies
-from .flags import Flags, Layer, cast_kind, usual_flags
+from .flags import Flags, Layer, cast_kind, is_narrow, usual_flags
 from .joins import sequence
 from .lattice import NONE, External, Tensor, Torch, Value
 
@@ -66,7 +66,8 @@ class Results(Bodies):
                 isinstance(value, Torch)
                 and (dtype := self.rulebook.constant(value.name)) is not None
             ):
-                result = dataclasses.replace(result, kind=cast_kind(dtype) or result.kind)
+                kind, narrow = cast_kind(dtype) or result.kind, is_narrow(dtype)
+                result = dataclasses.replace(result, kind=kind, narrow=narrow)
             elif isinstance(value, External) and value.name in _TYPES:
                 result = dataclasses.replace(result, kind=_TYPES[value.name])
             elif keyword == "dtype" and value != NONE:

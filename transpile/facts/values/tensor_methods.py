@@ -172,9 +172,11 @@ def _of_mask(
     frame: Frame, receiver: Value, name: str, args: list[Argument], result: Value
 ) -> Value:
     """A view or copy of bytes is of bytes, one of bools of bools: `mask.byte().detach()`."""
-    if not isinstance(receiver, Tensor) or receiver.kind not in ("u", "b"):
+    if not isinstance(receiver, Tensor) or not isinstance(result, Tensor):
         return result
-    if not isinstance(result, Tensor) or result.kind is not None:
+    if receiver.narrow and (name in _COPIES or name.endswith("_")):
+        result = dataclasses.replace(result, narrow=True)
+    if receiver.kind not in ("u", "b") or result.kind is not None:
         return result
     casts = receiver.kind == "b" and name in _CASTS and not all(_is_device(a) for a in args)
     view = name in frame.facts.rulebook.table("VIEWS") and not casts

@@ -46,7 +46,9 @@ def augmented(frame: Frame, node: Assign) -> list[Statement]:
     if frame.goes_over_params(target) or frame.is_elsewhere(target) or frame.is_outer(target):
         return rebind(frame, target, nodes.binary(clone(target), node.operator, value), node)
     follow(frame, target, node)
-    return [node]
+    new = nodes.binary(target, node.operator, value)
+    kept = nodes.in_dtype(target, new)
+    return [node] if kept is new else [Assign([clone(target)], kept)]
 
 
 def _binds(frame: Frame, target: Expression) -> bool:

@@ -58,6 +58,18 @@ def binary(left: Expression, operator: str, right: Expression) -> Binary:
     return made
 
 
+def in_dtype(target: Expression, new: Expression) -> Expression:
+    """The new value of what is written in place, which keeps its dtype: `half += x`."""
+    value = target.value
+    given = [new.right] if isinstance(new, Binary) else []
+    if isinstance(new, Call) and getattr(new.function, "name", "") != "copy":
+        given = new.arguments  # a copy is of the dtype as it is
+    wider = any(isinstance(g.value, Tensor) and not g.value.narrow for g in given)
+    if not isinstance(value, Tensor) or not value.narrow or not wider:
+        return new
+    return method(new, "to", [attribute(clone(target), "dtype", DTYPE)])
+
+
 def put(base: Expression, index: Expression, how: str, new: Expression) -> Put:
     made = Put(base, index, how, new)
     made.value = base.value or Tensor()

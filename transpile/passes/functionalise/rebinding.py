@@ -103,7 +103,7 @@ def _rebind_name(
     if frame.is_outer(subject):
         return _refuse(frame, subject, _OUTER)
     follow(frame, subject, node)
-    target = clone(subject)
+    target, value = clone(subject), nodes.in_dtype(subject, value)
     if isinstance(subject, Read) and subject.name not in frame.memory.set_anew:
         return [nodes.store(target, value, detached)]  # what it holds has no gradient
     return [nodes.store(target, kept(frame, subject, value) if detached else value)]
