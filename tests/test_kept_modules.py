@@ -100,6 +100,8 @@ def test_a_function_that_only_asks_a_module_keeps_none(function, count):
 GIVEN = {
     "a number of the same name": ("self.drop = nn.Linear(3, 3) if p else p\n        self.net = nn.Sequential(nn.Dropout(self.drop), nn.ReLU())", 0),
     "a layer of an encoder": ("self.drop = nn.TransformerEncoderLayer(4, 2)\n        self.net = nn.TransformerEncoder(self.drop, 2)", 1),
+    "a part of a list that a container holds": ("parts = []\n        parts.append(nn.Linear(3, 3))\n        parts.append(nn.Linear(3, 3))\n        self.net = nn.Sequential(*parts)\n        self.drop = parts[0]", 1),
+    "a part of a list that no module holds": ("parts = [nn.Linear(3, 3), nn.ReLU()]\n        self.net = nn.Sequential(nn.Linear(3, 3))\n        self.drop = parts[0]", 0),
     "a part of a container": ("self.drop = nn.Linear(3, 3)\n        self.net = nn.Sequential(nn.Sequential(self.drop), nn.ReLU())", 1),
 }
 

@@ -17,7 +17,7 @@ from ..facts.modules import SUBMODULE
 from ..facts.values.lattice import UNKNOWN, Module, Sequence, is_param
 from ..facts.values.lattice import Function as FunctionValue
 from ..model.effects import PARAM, Declare, New
-from ..model.expressions import Attribute, Call, Name, Slice, Subscript
+from ..model.expressions import Attribute, Call, Name, Slice, Starred, Subscript
 from ..model.names import dotted, text
 from ..model.node import Expression, Node
 from ..model.program import Class, Function
@@ -25,6 +25,7 @@ from ..model.statements import Assign, Declaration, Delete, Return
 from .placed import CONTAINERS, Placed, Plan, Use
 from .repeated import repeated
 from .reports import Reports
+from .submodule_paths import holds_modules
 
 _APART = (
     "has params of its own here, so that training makes them differ; tie them, or add their "
@@ -167,7 +168,7 @@ class Shared:
             owns = [self._own(path)]
             if isinstance(path, Name):  # `sub.out`, where `self.sub = sub`
                 made = [d for d in self.init.nodes(Declare) if d.kind == SUBMODULE]
-                owns = [d.name for d in made if dotted(d.expression) == path.id]
+                owns = [d.name for d in made if path.id in _names(d.expression)]
             yield from (Use(node, own, text(node.object)) for own in owns if own is not None)
 
     # --- which module is it -----------------------------------------------------------------------
@@ -218,6 +219,12 @@ class Shared:
         if isinstance(node, Attribute) and dotted(node.object) == self.me:
             return node.name
         return None
+
+
+def _names(made: Expression | None) -> list[str | None]:
+    """The name that a submodule is, or that holds all of a container: `nn.Sequential(*blocks)`."""
+    given = made.arguments if isinstance(made, New) and holds_modules(made) else [made]
+    return [dotted(g.expression if isinstance(g, Starred) else g) for g in given]
 
 
 def _keeps(function: Function) -> bool:

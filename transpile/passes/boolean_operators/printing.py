@@ -11,7 +11,6 @@ from ...model.operators import Binary
 from ...source.lower_ast import expression
 from .operators import Operators
 
-
 # `%d`, `%5.2f`, `%%`: of tensors JAX prints whole numbers and texts as they are.
 _PERCENT = re.compile(r"%(?:([-+ 0]*)(\d*)(\.\d+)?([disfeg])|%)")
 
