@@ -2928,6 +2928,68 @@ def test_equal_layers_keep_what_a_forward_pass_makes():
     np.testing.assert_allclose(net.blocks[2].scores[...], out)
 
 
+TEACHER = """
+class Average:
+    def __init__(self, beta):
+        self.beta = beta
+
+    def of(self, old, new):
+        return old * self.beta + (1 - self.beta) * new
+
+
+def follow(average, slow, fast):
+    for new, old in zip(fast.parameters(), slow.parameters()):
+        was, now = old.data, new.data
+        old.data = average.of(was, now)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.m, self.average = 0.9, Average(0.5)
+        self.fast, self.slow, self.third = (nn.Linear(4, 4) for _ in range(3))
+
+    @torch.no_grad()
+    def step(self):
+        for p, q in zip(self.slow.parameters(), self.fast.parameters()):
+            p.data.mul_(self.m).add_((1 - self.m) * q.detach().data)
+        for (_, p), q in zip(self.third.named_parameters(), self.fast.parameters()):
+            p.mul_(self.m)
+            p.add_(q, alpha=1 - self.m)
+
+    def forward(self, x):
+        self.step()
+        follow(self.average, self.third, self.slow)
+        kept = dict(self.fast.named_parameters())
+        y = F.linear(x, kept["weight"], kept["bias"])
+        return y, self.slow(x), self.third(x), sum(p.norm() for p in self.parameters())
+"""
+
+
+def test_params_that_follow_others_are_written_in_flax():
+    (made,), support, _ = dialect.convert([given(HEAD + TEACHER)], "", "flax")
+    assert not made.diagnostics
+    theirs = namespace(HEAD + TEACHER, "program")["Net"]()
+    ours = from_torch(theirs, converted(made.code, support)["Net"](rngs=nnx.Rngs(0)))
+    x = torch.randn(3, 4)
+    for _ in range(2):
+        found = nnx.jit(lambda model, x: model(x))(ours, jnp.asarray(x.numpy()))
+        for got, want in zip(found, theirs(x), strict=True):
+            assert np.allclose(got, want.detach().numpy(), atol=1e-5)
+    slopes = nnx.grad(lambda model, x: sum(y.sum() for y in model(x)))(ours, jnp.asarray(x.numpy()))
+    sum(y.sum() for y in theirs(x)).backward()
+    for name, param in theirs.named_parameters():
+        layer, _, leaf = name.partition(".")
+        assert np.allclose(slopes[layer][leaf][...], param.grad.numpy(), atol=1e-4), name
+
+
+@pytest.mark.parametrize("target", ("equinox", "functional"))
+def test_params_that_follow_others_are_refused_where_a_model_is_frozen(target):
+    (made,), *_ = dialect.convert([given(HEAD + TEACHER)], "", target)
+    refused = [d for d in made.diagnostics if d.id in ("parameter-write", "module-walk")]
+    assert len({d.line for d in refused}) >= 3
+
+
 def test_an_evaluation_in_flax_leaves_the_stream():
     text = (
         HEAD

@@ -42,7 +42,7 @@ from ..reports import Reports
 from ..shared import report_doubled, report_repeated
 from ..support import gather
 from ..support import write as write_support
-from . import arrays, calls, classes, control, reads
+from . import arrays, calls, classes, control, reads, walks
 from .lowering import Lowering
 from .plan import Plan
 from .program import names_used
@@ -67,7 +67,7 @@ HANDLERS: dict[type, Callable[[Lowering, Any], None]] = {
     Detached: calls.detached,
     Put: calls.put,
     Shape: calls.shape,
-    Walk: calls.walk,
+    Walk: walks.walk,
     Unconverted: calls.unconverted,
     Function: classes.function,
     Class: classes.class_,

@@ -180,7 +180,7 @@ def write(low: Lowering, node: Write) -> None:
     begun = low.plan.begun(cls, target.name) if own and cls is not None else Begun()
     begins = None if own else _begins_from_outside(low, node)
     shaped = own and node.bound and _may_gain_dims(low, node)
-    if node.detached and getattr(target, "kind", "") == "param":
+    if node.detached and (isinstance(target, Name) or target.kind == "param"):
         if low.unit(node) not in low.plan.building:
             low.edits.change(node, lambda n: _set_data(low, n))
             return
@@ -250,7 +250,9 @@ def _may_gain_dims(low: Lowering, node: Write) -> bool:
 def _set_data(low: Lowering, node: Write) -> None:
     """`self.w[...] = nn.set_data(self.w[...], v)`: a param keeps its gradient when its data
     change."""
-    target: Any = Attribute(node.target.object, node.target.name)
+    target: Any = node.target
+    if not isinstance(target, Name):
+        target = Attribute(target.object, target.name)
     value = Call(low.support("set_data"), [whole(clone(target)), node.value])
     node.replace(Assign([whole(target)], value))
 

@@ -4,7 +4,6 @@ module itself, or is `rngs`."""
 from collections.abc import Callable
 
 from ...facts.calls import applied
-from ...facts.values.lattice import Module
 from ...model.copy import clone
 from ...model.effects import (
     Apply,
@@ -18,23 +17,22 @@ from ...model.effects import (
     Shape,
     Support,
     Unconverted,
-    Walk,
 )
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Conditional, Unary
-from ...model.statements import For
 from ...passes.pass_ import source_of
 from .. import leaves
 from ..faults import raising
 from ..ties import run_by
 from .checkpoints import checkpoint
 from .control import scan_layers
-from .layers import DEFAULTS, KEPT, LEFT_OUT, METHODS, RENAMED, REPLACED, UNWRITTEN, WALKS
+from .layers import DEFAULTS, KEPT, LEFT_OUT, METHODS, RENAMED, REPLACED, UNWRITTEN
 from .lowering import Lowering, nnx
 from .program import dotted_read
 from .reads import by_name, with_tied
+from .walks import walked
 
 SEVERAL = "an autograd Function is given one key here, and this one draws several times"
 
@@ -126,33 +124,6 @@ def apply(low: Lowering, node: Call) -> None:
         plain.append(given, word)
 
     low.edits.change(node, edit)
-
-
-def walked(low: Lowering, node: Call) -> bool:
-    """`self.modules()`: in the order in which they were set, as in torch. Whether it is one."""
-    function = node.function
-    if not isinstance(function, Attribute) or function.name not in WALKS:
-        return False
-    of_module = low.is_self(function.object) or isinstance(function.object.value, Module)
-    own = low.plan.owner(low.unit(node))
-    if low.in_library and isinstance(function.object, Name):
-        of_module = True
-    if not of_module or own is not None and low.plan.modules.find(own, function.name):
-        return False
-
-    def edit(node: Call) -> None:
-        inner = node.function
-        assert isinstance(inner, Attribute)
-        made = Call(low.support(inner.name), [inner.object, *node.arguments])
-        made.keywords = [None, *node.keywords]
-        node.replace(made)
-
-    low.edits.change(node, edit)
-    return True
-
-
-def walk(low: Lowering, node: Walk) -> None:
-    low.edits.become(node, lambda n: For(n.target, n.iterable, n.body, n.orelse))
 
 
 def call(low: Lowering, node: Call) -> None:

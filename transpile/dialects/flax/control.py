@@ -7,6 +7,7 @@ from typing import Any
 from ...facts.values.lattice import Function, Module
 from ...model.effects import Apply, Cond, Key, Loop, Repeat, Scan, Support, Write
 from ...model.expressions import Call, Constant, Display, Name
+from ...model.names import target_names
 from ...model.node import Expression, Node, Statement
 from ...model.program import File
 from ...model.statements import Assign, Block, ExpressionStatement, For
@@ -103,7 +104,7 @@ def _is_plain(call: Apply) -> bool:
 
 def _bound_in(node: Node) -> set[str]:
     """The names of loops inside, which stand for parts of what is around."""
-    return {n.target.id for n in node.walk() if isinstance(n, For) and isinstance(n.target, Name)}
+    return {name for n in node.walk() if isinstance(n, For) for name in target_names(n.target)}
 
 
 def _head(node: Any) -> str:

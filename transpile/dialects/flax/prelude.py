@@ -286,6 +286,12 @@ def parameters(module, recurse=True):
     return (value for _, value in named_parameters(module, recurse=recurse))
 
 
+def arrays(variables):
+    """The arrays of Variables, or of pairs of a name and one."""
+    for one in variables:
+        yield (one[0], one[1][...]) if isinstance(one, tuple) else one[...]
+
+
 def assign(module, name, value):
     """Give an array of a module another value."""
     getattr(module, name)[...] = value

@@ -11,12 +11,13 @@ from ...facts.memory.paths import of, on_module
 from ...facts.memory.spellings import is_tensor
 from ...facts.memory.writes import written_root
 from ...facts.program import ProgramFacts
-from ...facts.values.lattice import Method, Module, Sequence, Tensor
+from ...facts.values.lattice import External, Method, Module, Sequence, Tensor
+from ...facts.values.vocabulary import PARAMETERS
 from ...model.copy import clone
 from ...model.effects import BUFFER, MIXED, PARAM, Declare, Read, Walk
 from ...model.expressions import Attribute, Call, Display, Name, Subscript
 from ...model.layers import layers
-from ...model.names import dotted, everywhere, target_names
+from ...model.names import below, dotted, everywhere, names_assigned, target_names
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Conditional
 from ...model.program import File, Function, Scope
@@ -180,6 +181,19 @@ class Frame:
         param = getattr(of(node), "param", False)
         return bool(loops) and (param or any(_over_parameters(loop) for loop in loops))
 
+    def is_walked(self, node: Name) -> bool:
+        """Whether such a name stands for the params of known modules alone, one each turn:
+        `for p, q in zip(self.k.parameters(), self.q.parameters())`; and nothing else that is read
+        later is one of these."""
+        assert self.statement is not None
+        around = (n for n in self.statement.ancestors() if isinstance(n, For))
+        loop = next((n for n in around if binds(n, node.id)), None)
+        bound = [a for a in everywhere(self.scope, Assign) if node.id in names_assigned(a)]
+        if loop is None or bound or not all(map(_gives_params, below(loop.iterable, Call))):
+            return False
+        others = self.live - set(target_names(loop.target))
+        return not any(on_module(p) for name in others for p in self.state.outer(name))
+
     def is_elsewhere(self, node: Any) -> bool:
         """Whether an array is written by a name that does not tell where it is:
         `b = getattr(self, name)`, or an entry of a list of params."""
@@ -233,6 +247,13 @@ def _asked_for_shape(scope: Scope) -> Iterator[Node]:
 
 def binds(loop: For, id: str) -> bool:
     return id in target_names(loop.target)
+
+
+def _gives_params(call: Call) -> bool:
+    value = of(call.function)
+    if isinstance(value, Method) and isinstance(value.receiver, Module):
+        return value.name in PARAMETERS and not call.arguments
+    return value in (External("builtins.zip"), External("builtins.enumerate"))
 
 
 def _over_parameters(loop: For) -> bool:

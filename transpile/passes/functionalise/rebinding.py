@@ -96,10 +96,13 @@ def _is_own(frame: Frame, subject: Any) -> bool:
 def _rebind_name(
     frame: Frame, subject: Any, value: Expression, node: Node, detached: bool
 ) -> list[Statement]:
-    if frame.goes_over_params(subject) and frame.traced:
-        return _refuse(frame, subject, _PARAMS, "parameter-write")
-    if frame.goes_over_params(subject):  # while building: the name of a walk stands for its array
-        return [Write(clone(subject), value)]
+    if frame.goes_over_params(subject):  # the name of a walk stands for its array
+        if not frame.traced:
+            return [Write(clone(subject), value)]
+        if not frame.is_walked(subject):
+            return _refuse(frame, subject, _PARAMS, "parameter-write")
+        follow(frame, subject, node)
+        return [Write(clone(subject), value, detached=True)]  # torch takes no other of a leaf
     if frame.is_outer(subject):
         return _refuse(frame, subject, _OUTER)
     follow(frame, subject, node)
