@@ -3032,9 +3032,14 @@ def test_an_autograd_function_draws_from_the_stream_of_the_module_in_flax():
     model, x = converted(made.code, support)["Net"](rngs=nnx.Rngs(0)), jnp.ones(4)
     first, second = model(x), model(x)
     assert (first >= 1).all() and (first != second).all()
-    several = NOISY.replace("return x + s", "s = s * torch.rand(1)\n        return x + s")
-    (made,), _, _ = dialect.convert([given(HEAD + several)], "", "flax")
-    assert [d.id for d in made.diagnostics] == ["unsupported"]
+    several = NOISY.replace("return x + s", "'''Noise.'''\n        s = s * torch.rand(1)\n        return x + s")
+    several = several.replace("return g * 0.5", "return g * torch.rand(1) * torch.rand(1)")
+    (made,), support, _ = dialect.convert([given(HEAD + several)], "", "flax")
+    assert not made.diagnostics
+    model, x = converted(made.code, support)["Net"](rngs=nnx.Rngs(0)), jnp.ones(4)
+    run = nnx.jit(nnx.value_and_grad(lambda x, model: model(x).sum()))
+    first, second = run(x, model), run(x, model)
+    assert first[0] != second[0] and (first[1] != second[1]).all()
 
 
 @pytest.mark.parametrize("target", TARGETS)

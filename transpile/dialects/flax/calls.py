@@ -3,7 +3,6 @@ module itself, or is `rngs`."""
 
 from collections.abc import Callable
 
-from ...facts.calls import applied
 from ...model.copy import clone
 from ...model.effects import (
     Apply,
@@ -33,8 +32,6 @@ from .lowering import Lowering, nnx
 from .program import dotted_read
 from .reads import by_name, with_tied
 from .walks import walked
-
-SEVERAL = "an autograd Function is given one key here, and this one draws several times"
 
 
 def _refuse(low: Lowering, node: Call, message: str) -> None:
@@ -114,8 +111,6 @@ def apply(low: Lowering, node: Call) -> None:
             low.edits.become(node, lambda n: Call(n.function, n.arguments, n.keywords))
         return
     word = "rngs" if "rngs" in taken else "key"
-    if word == "rngs" and applied(low.plan.modules.project, node.function):
-        return _refuse(low, node, SEVERAL)
     given = low.rngs(node) if word == "rngs" else low.key(node)
 
     def edit(node: Call) -> None:

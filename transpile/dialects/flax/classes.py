@@ -7,7 +7,7 @@ from ...model.program import Class, Function, Parameter
 from ...model.statements import Assign, Block, ExpressionStatement, If, Pass
 from ...source.lower_ast import expression
 from ..parameters import add_keyword, conclude
-from .lowering import Lowering
+from .lowering import Lowering, nnx
 
 RNGS = "nnx.Rngs"
 
@@ -20,6 +20,9 @@ def function(low: Lowering, node: Function) -> None:
     if taken is not None:
         annotation = RNGS if taken == "rngs" else None
         low.edits.change(node, lambda n: add_keyword(n, taken, annotation))
+    if node in low.plan.seeded:
+        rngs = Assign([Name("rngs")], Call(nnx("Rngs"), [Name("key")]))
+        low.edits.change(node.body, lambda block: _begin(block, [rngs]))
     if cls is None or node.name != "__init__":
         return
     name = low.plan.self_name(node)
@@ -30,9 +33,18 @@ def function(low: Lowering, node: Function) -> None:
         statements.append(_set(name, low.plan.mode(cls)))
     if made and _hands_on(low, node, cls):
         first = [statements.pop(0)]
-        low.edits.change(node.body, lambda block: block.insert_before(block.body[0], first))
+        low.edits.change(node.body, lambda block: _begin(block, first))
     if statements:
         low.edits.change(node.body, lambda block: conclude(block, statements))
+
+
+def _begin(block: Block, made: list[Statement]) -> None:
+    """Put statements first, behind a docstring."""
+    told = block.body[0]
+    if isinstance(told, ExpressionStatement) and isinstance(told.expression, Constant):
+        block.insert_after(told, made)
+    else:
+        block.insert_before(told, made)
 
 
 def _hands_on(low: Lowering, init: Function, cls: Class) -> bool:

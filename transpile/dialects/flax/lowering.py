@@ -67,7 +67,7 @@ class Lowering:
         unit = self.unit(node)
         taken = self.plan.takes.get(unit) if unit is not None else None
         cls = self.plan.owner(unit)
-        if taken == "rngs":
+        if taken == "rngs" or unit in self.plan.seeded:
             return Attribute(Name("rngs"), "params") if cls is not None else Name("rngs")
         if taken == "key":
             return None
@@ -83,7 +83,7 @@ class Lowering:
     def rngs(self, node: Node) -> Expression:
         """What constructors below are given where a node stands."""
         unit = self.unit(node)
-        if unit is not None and self.plan.takes.get(unit) == "rngs":
+        if unit in self.plan.seeded or unit is not None and self.plan.takes.get(unit) == "rngs":
             return Name("rngs")
         if self.plan.owner(unit) is not None:
             found = self.stream(node)

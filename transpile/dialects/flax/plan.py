@@ -34,6 +34,8 @@ class Plan(Building):
         super().__init__(project, facts, used)
         self.noise: set[Class] = set()  # the classes whose own methods draw when they are called
         self.takes: dict[Function, str] = {}  # "rngs" or "key"
+        # methods of autograd Functions, which are given a key, that draw several times
+        self.seeded: set[Function] = set()
         self._insides: dict[Function, Inside] = {}
         # what is handed on as a value is called any number of times: it takes a stream
         self._handed = {f for unit in self.units for f in self._inside(unit).handed}
@@ -112,12 +114,22 @@ class Plan(Building):
         elif inside.keys or asked:
             drawing = [c for c, ts in inside.calls if any(t in self.takes for t in ts)]
             free = "key" not in taken(function)  # a user's `key` beside `query` and `value`
-            once = free and function not in self._handed
-            single = once and len(inside.keys) + len(drawing) == 1 and asked <= {"key"}
+            plain = free and function not in self._handed
+            single = plain and len(inside.keys) + len(drawing) == 1 and asked <= {"key"}
             repeated = any(_is_repeated(n, function) for n in [*inside.keys, *drawing])
-            known = self.takes.get(function)
-            if known != "rngs":
-                self.takes[function] = "key" if single and not repeated else "rngs"
+            once = single and not repeated
+            if self._is_applied(function):
+                self.takes[function] = "key"
+                if not once:
+                    self.seeded.add(function)
+            elif self.takes.get(function) != "rngs":
+                self.takes[function] = "key" if once else "rngs"
+
+    def _is_applied(self, function: Function) -> bool:
+        """Whether it is the forward or backward of an autograd Function."""
+        cls = function.owner
+        named = function.name in ("forward", "backward")
+        return named and cls is not None and self.project.is_autograd_function(cls)
 
     def _inside(self, function: Function) -> Inside:
         found = self._insides.get(function)
