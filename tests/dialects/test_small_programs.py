@@ -2367,6 +2367,19 @@ class Net(nn.Module):
         z[:, [False, True, True, False]] += y[:, :2]
         return x[[True, False, True]] * 2, z[:, [True, False, False, True]], z[[0, 2]]
 """
+PARTIAL_OF_A_LAYER = """
+from functools import partial
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        linear = partial(nn.Linear, bias=False)
+        self.first, self.second = linear(4, 4), linear(4, out_features=3)
+
+    def forward(self, x, y):
+        return self.second(self.first(x) * y)
+"""
 # What a layer around another one has itself: DINO's head.
 ARRAYS_OF_WEIGHT_NORM = """
 class Net(nn.Module):

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...model import program
 from . import containers, functions
-from .flags import flags
+from .flags import flags, usual_flags
 from .frame import Argument, Frame
 from .joins import join
 from .lattice import UNKNOWN, Class, Instance, Module, Object, OneOf, Open, Static, Value
@@ -28,7 +28,23 @@ def _instance(frame: Frame, ref: Any, args: list[Argument]) -> Value:
         return inner
     if isinstance(ref, OneOf):
         return _of_several(frame, ref.classes, args)
+    if isinstance(ref, str):
+        return _of_partial(frame, ref)
     return _of_class(frame, ref, args) if isinstance(ref, program.Class) else UNKNOWN
+
+
+def _of_partial(frame: Frame, name: str) -> Value:
+    """The layer of torch's that a call of its partial makes; not known where the partial may have
+    said that it writes in place, or what its calls return."""
+    rulebook, results = frame.facts.rulebook, frame.facts.results
+    definition = rulebook.layer(name)
+    if definition is None or rulebook.wraps(definition):
+        return UNKNOWN
+    parameters = results.constructor(definition)
+    usual = usual_flags(parameters)
+    said = results.deciding(definition, frozenset((n, not value) for n, value in usual.items()))
+    plain = not said and all(p.name != "inplace" for p in parameters)
+    return Module(frozenset([name])) if plain else UNKNOWN
 
 
 def _of_default(frame: Frame, ref: Any, args: list[Argument]) -> Value:
