@@ -7,6 +7,7 @@ from ...facts.values.vocabulary import PARAMETERS
 from ...model.effects import Walk, Write
 from ...model.expressions import Attribute, Call, Name
 from ...model.names import target_names
+from ...model.node import Node
 from ...model.statements import For
 from .layers import WALKS
 from .lowering import Lowering, whole
@@ -52,7 +53,8 @@ def _is_written(low: Lowering, node: Call) -> bool:
         return False
     bound = set(target_names(loop.target))
     names = [n for n in loop.body.walk() if isinstance(n, Name) and n.id in bound]
-    targets = [n for n in names if isinstance(n.parent, Write) and n.parent.target is n]
+    writes: set[Node] = {w.target for w in loop.body.walk() if isinstance(w, Write)}
+    targets = [n for n in names if n in writes]
     if not targets:
         return False
     for name in names:
