@@ -70,9 +70,13 @@ class _Repeats:
             item = text(use.node)
             below = item.startswith((f"{name}.", f"{name}["))
             again = item in seen or below or grown and _is_same_in_turns(use.node, self.function)
-            twice = twice or item in repeating or again and _is_one(use.node.value)
+            twice = twice or item in repeating or again and self._is_trained(use.node)
             seen.add(item)
         return twice
+
+    def _is_trained(self, node: Expression) -> bool:
+        """Whether it is trained as one: `act=nn.SiLU()` and `kernel=[1, 3, 3, 1]` are not."""
+        return is_param(node.value) or _is_one(node.value) and self.placed.plan.may_have(node)
 
 
 def _is_repeated(node: Node) -> bool:
