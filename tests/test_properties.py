@@ -154,3 +154,17 @@ def test_a_write_through_a_property_that_does_more_is_refused():
     for written, prop in (("self.seen.add_(1)", "return self.total if self.training else self.total[:]"), ("self.seen[0][:] = 1", "return [self.total]")):
         result = convert_source(_given(written, prop))
         assert [(d.id, d.line) for d in result.diagnostics] == [("aliased-write", 18)], (result.diagnostics, result.code)
+
+
+def test_what_python_calls_itself_is_given_no_params():
+    source = HEAD + (
+        "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.weight = nn.Parameter(torch.ones(3))\n\n"
+        "    def forward(self, x):\n        return x * self.weight\n\n    def __len__(self):\n        return len(self.weight)\n\n"
+        "    def __repr__(self):\n        return f'M({self.weight.shape[0]})'\n"
+    )
+    result = convert_source(source)
+    assert [(d.id, d.line) for d in result.diagnostics] == [("unsupported", source[: source.index("return len")].count("\n") + 1), ("unsupported", source[: source.index("def __repr__")].count("\n") + 1)]
+    _, made = both_modules(source, result)
+    assert "M" in repr(made)
+    with pytest.raises(NotImplementedError):
+        len(made)

@@ -1,4 +1,5 @@
-"""Properties that compute with what is threaded are methods.
+"""Properties that compute with what is threaded are methods, and methods that Python calls itself
+(`__len__`) raise where they do: it has nothing to give them.
 
 @property                          def doubled(self, params):
 def doubled(self):          ->         return params["weight"] * 2
@@ -29,7 +30,14 @@ _SETTER = (
     "a property with a setter has no form here where what it gives is kept in the state: make both "
     "methods, and call these"
 )
-
+_PYTHONS = (
+    "Python calls this itself, and gives it no params or state: give it another name, and call that"
+)
+_PRINTED = (
+    "left out: Python calls this itself, and gives it no params or state; the model is printed as "
+    "other objects are"
+)
+_OURS = ("__init__", "__post_init__", "__new__", "__call__")
 
 S = TypeVar("S", bound=Signatures)
 
@@ -40,26 +48,43 @@ def as_methods(
     """Let what takes what is threaded be a method, and calls of it what reads it; `solve` finds the
     threads of the program as it is, `takes` says of which a method has to be given any. Gives those
     of the program as it is then."""
-    properties = [
-        f
-        for f in project.functions()
-        if project.is_property(f) and f.owner is not None and project.is_module(f.owner)
-    ]
+    methods = [f for f in project.functions() if f.owner is not None and project.is_module(f.owner)]
+    properties = [f for f in methods if project.is_property(f)]
+    pythons = [f for f in methods if f.name[:2] == f.name[-2:] == "__" and f.name not in _OURS]
     while True:
         signatures = solve()
         names = {f.name for f in properties if takes(signatures.of(f)) or _sets_arrays(f)}
         needed = {f for f in properties if f.name in names}  # classes below may have their own
-        if not needed:
+        asked = [f for f in pythons if takes(signatures.of(f))]
+        if not needed and not asked:
             return signatures
+        pythons = [f for f in pythons if f not in asked]
+        for function in asked:
+            _without_threads(function, reports)
         properties = [f for f in properties if f not in needed]
         kept = {f for f in needed if len(_of_name(f)) > 1}
         for function in [one for f in kept for one in _of_name(f)]:
-            for statement in function.body.body[1:]:
-                function.body.remove(statement)
-            reports.refuse("unsupported", function.body.body[0], _SETTER)
-            for node in [n for n in function.body.walk() if isinstance(n, Unconverted)]:
-                node.replace(raising(node, Support))  # no dialect writes a setter
+            _raise(function, _SETTER, reports)
         _become(project, needed - kept)
+
+
+def _without_threads(function: Function, reports: Reports) -> None:
+    """Refuse what Python calls itself; how a model is printed is no loss."""
+    assert function.owner is not None
+    if function.name in ("__repr__", "__str__") and len(function.owner.body.body) > 1:
+        reports.report("unsupported", function, _PRINTED)
+        function.owner.body.remove(function)
+    else:
+        _raise(function, _PYTHONS, reports)
+
+
+def _raise(function: Function, why: str, reports: Reports) -> None:
+    """Refuse a whole function."""
+    for statement in function.body.body[1:]:
+        function.body.remove(statement)
+    reports.refuse("unsupported", function.body.body[0], why)
+    for node in [n for n in function.body.walk() if isinstance(n, Unconverted)]:
+        node.replace(raising(node, Support))  # no dialect writes a setter
 
 
 def _of_name(function: Function) -> list[Function]:
