@@ -4,8 +4,11 @@ The engine reads these as syntax, and the tests run both sides on samples. What 
 `passes/simplify.py`.
 """
 
+import jax
 import jax.numpy as jnp
 from jax import lax
+
+from .random import normal_, uniform_
 
 REWRITES = [
     (lambda s: jnp.zeros_like(jnp.zeros(s)), lambda s: jnp.zeros(s)),
@@ -16,6 +19,12 @@ REWRITES = [
     (lambda s, t: jnp.zeros_like(jnp.ones(s, dtype=t)), lambda s, t: jnp.zeros(s, dtype=t)),
     (lambda s, t: jnp.ones_like(jnp.zeros(s, dtype=t)), lambda s, t: jnp.ones(s, dtype=t)),
     (lambda s, t: jnp.ones_like(jnp.ones(s, dtype=t)), lambda s, t: jnp.ones(s, dtype=t)),
+    (lambda s, k: normal_(jnp.zeros(s), key=k), lambda s, k: jax.random.normal(k, s)),
+    (lambda s, f, k: normal_(jnp.zeros(s, dtype=f), key=k), lambda s, f, k: jax.random.normal(k, s, f)),
+    (lambda s, d, k: normal_(jnp.zeros(s), 0, d, key=k), lambda s, d, k: d * jax.random.normal(k, s)),
+    (lambda s, a, b, k: uniform_(jnp.zeros(s), a, b, key=k), lambda s, a, b, k: jax.random.uniform(k, s, minval=a, maxval=b)),
+    (lambda s, k: uniform_(jnp.zeros(s), key=k), lambda s, k: jax.random.uniform(k, s)),
+    (lambda s, f, k: uniform_(jnp.zeros(s, dtype=f), key=k), lambda s, f, k: jax.random.uniform(k, s, f)),
     (lambda x: lax.stop_gradient(lax.stop_gradient(x)), lambda x: lax.stop_gradient(x)),
     (lambda x: lax.stop_gradient(x.max()).reshape(()), lambda x: lax.stop_gradient(x.max())),
     (lambda x: lax.stop_gradient(x.min()).reshape(()), lambda x: lax.stop_gradient(x.min())),

@@ -22,7 +22,7 @@ def statements(text):
 
 
 X = jnp.array([[0.5, -1.0, 2.0]])
-SAMPLES = {"s": [(), (2, 3)], "t": [jnp.float16, int, None], "x": [X]}
+SAMPLES = {"s": [(), (2, 3)], "t": [jnp.float16, int, None], "x": [X], "f": [jnp.float16, jnp.float32, None], "k": [jax.random.key(0)], "a": [-1.0, 0], "b": [2.0], "d": [0.5]}
 
 
 @pytest.mark.parametrize("pair", REWRITES, ids=map(str, range(len(REWRITES))))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ...facts.values.lattice import Static, Tensor
 from ...model.copy import Change, clone, rebuilt
-from ...model.effects import Detached, Put
+from ...model.effects import Detached, Put, Support
 from ...model.expressions import (
     Attribute,
     Call,
@@ -108,7 +108,8 @@ def _with(bound: dict[str, Expression], after: Expression) -> Expression:
 def _word(node: Node | None) -> str:
     """The function that is called, or the attribute that is asked for."""
     if isinstance(node, Call):
-        return dotted(node.function) or ""
+        function = node.function
+        return function.name if isinstance(function, Support) else dotted(function) or ""
     return f".{node.name}" if isinstance(node, Attribute) else ""
 
 
@@ -121,6 +122,8 @@ def _matches(
             return False
         bound[pattern.id] = node
         return True
+    if isinstance(pattern, Name) and isinstance(node, Support):  # `normal_`, a rule that is called
+        return pattern.id == node.name
     if pattern.__class__ is not node.__class__:
         return False
     for name in ("id", "name", "constant", "keywords"):
