@@ -20,6 +20,10 @@ from ..ties import UNSEEN
 from .places import Places
 from .plan import Plan
 
+_ELSEWHERE = (
+    "an array under a name that is computed, in another module than this: keep it in this one"
+)
+
 
 class Building:
     """Writes what a function does while a model is built."""
@@ -72,11 +76,16 @@ class Building:
     def _array(self, made: NewArray) -> None:
         """`setattr(self, f"weight_{i}", Parameter(v))`: an entry of a dict of arrays."""
         around = made.parent
+        call = around if isinstance(around, Call) and _is_setattr(around) else None
+        statement = call.parent if call is not None else None
+        if call is not None and dotted(call.arguments[0]) != self.self_name:
+            if isinstance(statement, ExpressionStatement):  # a module of Equinox's can't be set
+                self.reports.refuse("unsupported", statement, _ELSEWHERE)
+            return
         if made.kind != PARAM:
             self.reports.report("buffer-in-list", made, "a buffer made outside of a declaration")
-        if isinstance(around, Call) and _is_setattr(around, self.self_name):
-            statement = around.parent
-            name, value = around.arguments[1], made.arguments[0]
+        if call is not None:
+            name, value = call.arguments[1], made.arguments[0]
             entry = Subscript(Attribute(Name(self.self_name), "arrays"), name)
             if isinstance(statement, ExpressionStatement):
                 block_of(statement).substitute(statement, [Assign([entry], value)])
@@ -97,11 +106,8 @@ class Building:
         block_of(tie).substitute(tie, self.places.store(tie.target, Constant(None)))
 
 
-def _is_setattr(call: Call, self_name: str) -> bool:
-    function = call.function
-    if not isinstance(function, Name) or function.id != "setattr" or len(call.arguments) != 3:
-        return False
-    return isinstance(call.arguments[0], Name) and call.arguments[0].id == self_name
+def _is_setattr(call: Call) -> bool:
+    return dotted(call.function) == "setattr" and len(call.arguments) == 3
 
 
 def eqx(*words: str) -> Expression:
