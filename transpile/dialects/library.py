@@ -2,20 +2,60 @@
 its names in the user's files."""
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from ..facts.modules import Modules
+from ..facts.program import ProgramFacts
 from ..model.effects import Support
 from ..model.expressions import Attribute, Name
 from ..model.node import Expression
 from ..model.program import Class, File, Function
 from ..source.splice import Writer
+from ..source.splice import write as text_of
+from . import wide
 from .definitions import Written
 from .faults import Faults
+from .imports import Words, fit
+from .output import Output
+from .reports import Reports
 
 Named = Callable[[Support], Expression | None]
 
 
-def beside_modules(file: File, modules: Modules) -> Iterator[Function]:
+def written(
+    plan: Any,
+    facts: ProgramFacts,
+    reports: Reports,
+    writer: Any,
+    outside: Callable[[File, Any, Reports], None],
+    words: Words,
+    support: Callable[[set[str], list[str]], str],
+    named: Named = lambda node: None,
+) -> Output:
+    """The files of a project class by class, and what `support` gives of the names that are used
+    and the texts that use them."""
+    output, wanted = Output(diagnostics=reports.diagnostics), set[str]()
+    files = plan.project.ordered
+    for file in files:
+        for cls in [c for c in file.classes() if plan.modules.is_module(c)]:
+            writer.write(cls)
+        for function in _beside_modules(file, plan.modules):
+            writer.function(function)
+    wide.mark(files, facts)
+    for file in files:
+        outside(file, plan, reports)
+        wanted |= spell(file, named=named)
+        if reports.faults.settle([file], lambda name: Attribute(Name("nn"), name)):
+            wanted.add("unconverted")
+        fit(plan.project, file, words)
+        output.files[file] = text_of(file)
+    if wanted:
+        output.support = support(wanted, [output.files[file] for file in files])
+    output.diagnostics += reports.faults.diagnostics
+    return output
+
+
+def _beside_modules(file: File, modules: Modules) -> Iterator[Function]:
     """The functions of a file that are no methods of modules, outer ones."""
     for function in file.functions():
         if isinstance(function.scope, (File, Class)):

@@ -4,10 +4,9 @@ from pathlib import Path
 
 from ...facts.program import ProgramFacts
 from ...model.effects import New, Read, Support, Write
-from ...model.expressions import Attribute, Name
+from ...model.expressions import Name
 from ...model.project import Project
 from ...source.formatting import format_all
-from ...source.splice import write as text_of
 from .. import (
     captured,
     elsewhere,
@@ -23,7 +22,7 @@ from .. import (
 from ..definitions import Prelude, Rules, prelude
 from ..faults import Faults
 from ..import_time import fit_metaclasses
-from ..imports import Words, fit
+from ..imports import Words
 from ..output import Output
 from ..reports import Reports
 from ..shared import report_doubled, report_repeated, report_shared
@@ -73,30 +72,20 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     report_shared(plan, reports, together=False)
     report_doubled(lists.doubled, reports)
     report_repeated(plan, reports)
-    output, wanted = Output(diagnostics=reports.diagnostics), set[str]()
     writer = ClassWriter(plan, reports, "nn.")
-    files = project.ordered
     freeze(project)
     host_arrays.hold(project, plan.modules)
     _refuse_unwritten(plan, reports)
-    for file in files:
-        for cls in [c for c in file.classes() if plan.modules.is_module(c)]:
-            writer.write(cls)
-        for function in library.beside_modules(file, plan.modules):
-            writer.function(function)
-    wide.mark(files, facts)
-    for file in files:
-        outside.write(file, plan, reports)
-        wanted |= library.spell(file, named=named)
-        if reports.faults.settle([file], lambda name: Attribute(Name("nn"), name)):
-            wanted.add("unconverted")
-        fit(project, file, WORDS)
-        output.files[file] = text_of(file)
-    if wanted:
-        texts = [output.files.get(file, file.text) for file in files]
-        output.support = _support(plan, reports, facts, wanted, there, texts)
-    output.diagnostics += reports.faults.diagnostics
-    return output
+
+    def written(wanted: set[str], texts: list[str]) -> str:
+        write, faults = ClassWriter(plan, reports, "").write, reports.faults
+        layers = library.layers(plan.modules, write, faults, WORDS.statements, named)
+        folder = Path(__file__).parent
+        paths = [*(folder / name for name in PRELUDES), wide.PRELUDE, host_arrays.PRELUDE]
+        sources = [*map(prelude, paths), layers, Rules(facts.rulebook), there]
+        return support.write(wanted, sources, HEADER, format_all, texts, there)
+
+    return library.written(plan, facts, reports, writer, outside.write, WORDS, written, named)
 
 
 def _refuse_unwritten(plan: Plan, reports: Reports) -> None:
@@ -115,20 +104,3 @@ def _refuse_unwritten(plan: Plan, reports: Reports) -> None:
         name = node.function.name if isinstance(node.function, Support) else ""
         if name in UNWRITTEN:
             reports.unconverted("no-rule", node, f"{UNWRITTEN[name]} has no form in Equinox yet")
-
-
-def _support(
-    plan: Plan,
-    reports: Reports,
-    facts: ProgramFacts,
-    wanted: set[str],
-    existing: Prelude,
-    files: list[str],
-) -> str:
-    write, faults = ClassWriter(plan, reports, "").write, reports.faults
-    layers = library.layers(plan.modules, write, faults, WORDS.statements, named)
-    folder = Path(__file__).parent
-    paths = [*(folder / name for name in PRELUDES), wide.PRELUDE, host_arrays.PRELUDE]
-    preludes = [prelude(path) for path in paths]
-    sources = [*preludes, layers, Rules(facts.rulebook), existing]
-    return support.write(wanted, sources, HEADER, format_all, files, existing)

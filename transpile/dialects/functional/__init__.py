@@ -3,14 +3,12 @@
 from pathlib import Path
 
 from ...facts.program import ProgramFacts
-from ...model.expressions import Attribute, Name
 from ...model.project import Project
 from ...source.formatting import format_all
-from ...source.splice import write as text_of
 from .. import library, second_names, shared_parts, support, wide
 from ..definitions import Prelude, Rules, prelude
 from ..faults import Faults
-from ..imports import Words, fit
+from ..imports import Words
 from ..output import Output
 from ..repeated import repeated
 from ..reports import Reports
@@ -50,41 +48,15 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     report_shared(plan, reports)
     report_repeated(plan, reports, modules=False)
     report_unwritten(project, facts.modules, reports)
-    output, wanted = Output(diagnostics=reports.diagnostics), set[str]()
     writer = ClassWriter(plan, reports)
-    files = project.ordered
-    for file in files:
-        for cls in [c for c in file.classes() if plan.modules.is_module(c)]:
-            writer.write(cls)
-        for function in library.beside_modules(file, plan.modules):
-            writer.function(function)
-    wide.mark(files, facts)
-    for file in files:
-        outside.write(file, plan, reports)
-        wanted |= library.spell(file)
-        if reports.faults.settle([file], lambda name: Attribute(Name("nn"), name)):
-            wanted.add("unconverted")
-        fit(project, file, WORDS)
-        output.files[file] = text_of(file)
-    if wanted:
-        texts = [output.files.get(file, file.text) for file in files]
-        output.support = _support(plan, reports, facts, wanted, there, texts)
-    output.diagnostics += reports.faults.diagnostics
-    return output
 
+    def written(wanted: set[str], texts: list[str]) -> str:
+        write, faults = ClassWriter(plan, reports).write, reports.faults
+        layers = library.layers(plan.modules, write, faults, WORDS.statements)
+        sources = [_prelude(), layers, Rules(facts.rulebook), there]
+        return support.write(wanted, sources, HEADER, format_all, texts, there)
 
-def _support(
-    plan: Plan,
-    reports: Reports,
-    facts: ProgramFacts,
-    wanted: set[str],
-    existing: Prelude,
-    files: list[str],
-) -> str:
-    write, faults = ClassWriter(plan, reports).write, reports.faults
-    layers = library.layers(plan.modules, write, faults, WORDS.statements)
-    sources = [_prelude(), layers, Rules(facts.rulebook), existing]
-    return support.write(wanted, sources, HEADER, format_all, files, existing)
+    return library.written(plan, facts, reports, writer, outside.write, WORDS, written)
 
 
 def _prelude() -> Prelude:
