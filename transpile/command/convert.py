@@ -114,7 +114,7 @@ def convert_path(source: str | Path, out: str | Path | None, target: str = "func
     single = source.is_file()
     root = source.parent if single else source
     sources = _read([source] if single else _files(source), root, report)
-    package = root.resolve().name if not single and (root / "__init__.py").exists() else ""
+    package = "" if single else _package(root)
     place = None if out is None else _support_path(Path(out), single)
     existing = place.read_text("utf-8") if place is not None and place.exists() else None
     _check_support(place, existing, target)
@@ -131,6 +131,13 @@ def convert_path(source: str | Path, out: str | Path | None, target: str = "func
         if text is not None:
             files.write_atomically(place, text.encode())
     return report
+
+
+def _package(root: Path) -> str:
+    """The name of a directory that is a package; one from which packages are installed is none,
+    whatever `__init__.py` lies there."""
+    of_project = any((root / name).exists() for name in ("setup.py", "setup.cfg", "pyproject.toml"))
+    return root.resolve().name if (root / "__init__.py").exists() and not of_project else ""
 
 
 def _support_path(out: Path, single: bool) -> Path:

@@ -41,7 +41,7 @@ from ..passes import (
     loops,
     masked_selections,
     operations,
-    overridden_resets,
+    overridden_methods,
     private_names,
     recognise,
     registered_dicts,
@@ -77,7 +77,7 @@ BEFORE = (  # on syntax alone, before facts are solved
     second_parameters.PASS,
     registered_dicts.PASS,
     unrolled_writes.PASS,
-    overridden_resets.PASS,
+    overridden_methods.PASS,
     transient_attributes.PASS,
     boxed_sizes.PASS,
 )

@@ -1,20 +1,31 @@
-"""Torch's constructors call `reset_parameters`: what a class has instead of it is called, too.
+"""Methods of torch's modules that a class has others for.
+
+Torch's constructors call `reset_parameters`: what a class has instead of it is called, too. The
+layers of the output begin with torch's values, and know of no such method.
 
     class Tokens(nn.Embedding):               def __init__(self, *args, **kwargs):
         def reset_parameters(self):      →        super().__init__(*args, **kwargs)
             nn.init.normal_(self.weight)          self.reset_parameters()
 
-The layers of the output begin with torch's values, and know of no such method.
+What does no more than to put a module somewhere is gone, as is `model.to(device)`:
+
+    def to(self, device):                     (nothing)
+        super().to(device)
+        self.mask = self.mask.to(device)
+        return self
 """
 
 from typing import Any
 
 from ..facts.values.calls import is_super
+from ..model.edits import leave_out
 from ..model.expressions import Attribute, Call, Constant, Name, Starred
 from ..model.names import dotted, everywhere
+from ..model.node import Expression
+from ..model.operators import Binary, Compare, Unary
 from ..model.program import Class, Function, Parameter
 from ..model.project import Project
-from ..model.statements import Block, ExpressionStatement
+from ..model.statements import Assign, Block, ExpressionStatement, Return
 from .pass_ import Changes, Pass
 
 _NAMES = (
@@ -27,12 +38,27 @@ _RESETS |= dict.fromkeys(
     ("torch.nn.MultiheadAttention", "torch.nn.Transformer"), "_reset_parameters"
 )
 
+_PLACING = frozenset("to cuda cpu _apply".split())
+_LOOKING = frozenset(
+    "super isinstance hasattr getattr range len enumerate list dict tuple zip map items keys "
+    "values device modules children named_modules parameters buffers named_parameters "
+    "named_buffers".split()
+)
+_COMPUTING = (Binary, Unary, Compare)
+
 
 def run(project: Project, facts: Any = None) -> list[Changes]:
-    """The constructors of a project that call what torch's would have called."""
+    """The constructors of a project that call what torch's would have called, and the methods that
+    go."""
     found = []
     for file in project.ordered:
-        for cls in file.classes():
+        for cls in [c for c in file.classes() if project.is_module(c)]:
+            placing = [m for m in project.methods(cls).values() if _only_places(m)]
+            if placing:
+                changes = Changes(cls)
+                for method in placing:
+                    changes.change(method, leave_out)
+                found.append(changes)
             name = _RESETS.get(project.torch_base(cls) or "")
             if name is not None and _is_first(project, cls, name):
                 changes = Changes(cls)
@@ -90,6 +116,33 @@ def _without_first(method: Function, name: str, changes: Changes) -> None:
         changes.remove(statement)
 
 
+# --- placements -----------------------------------------------------------------------------------
+
+
+def _only_places(method: Function) -> bool:
+    """Whether a method does what that of the class above does, and the same for what that does not
+    know of."""
+    above = [c for c in method.nodes(Call) if _is_above(c.function, method.name)]
+    if method.name not in _PLACING or not above or method.decorators:
+        return False
+    me = method.parameters[0].name if method.parameters else ""
+    moving = {p.name for p in method.parameters[1:]}  # `fn` of `_apply(self, fn)`
+    for call in everywhere(method, Call):
+        word = call.function.name if isinstance(call.function, Attribute) else dotted(call.function)
+        if word not in _PLACING and word not in _LOOKING and word not in moving:
+            return False
+    for assign in everywhere(method, Assign):
+        made = assign.expression
+        if assign.operator or made is None or any(isinstance(n, _COMPUTING) for n in made.walk()):
+            return False
+    given = [r.expression for r in everywhere(method, Return) if r.expression is not None]
+    return all(dotted(e) == me or isinstance(e, (Name, Call)) for e in given)
+
+
+def _is_above(function: Expression, name: str) -> bool:
+    return isinstance(function, Attribute) and function.name == name and is_super(function.object)
+
+
 def _is_made(statement: ExpressionStatement) -> bool:
     """`super().__init__(…)`"""
     call = statement.expression
@@ -113,4 +166,4 @@ def _constructor(name: str, cls: Class) -> Function:
     return made
 
 
-PASS = Pass("overridden_resets", (), run, of_project=True)
+PASS = Pass("overridden_methods", (), run, of_project=True)

@@ -1,4 +1,4 @@
-"""What classes have in the place of `reset_parameters` of torch's layers."""
+"""What classes have in the place of methods of torch's modules."""
 
 import textwrap
 from pathlib import PurePosixPath
@@ -7,11 +7,13 @@ import pytest
 
 from transpile.model.edits import commit_all
 from transpile.model.project import Project
-from transpile.passes import overridden_resets
+from transpile.passes import overridden_methods
 from transpile.source.lower import lower
 from transpile.source.splice import write
 
 RESET = "def reset_parameters(self):\n    nn.init.ones_(self.weight)\n"
+FORWARD = "def forward(self, x):\n    return x\n"
+MOVED = "def to(self, device):\n    {}\n    self.mask = {}\n    return self\n"
 CALL = "self.reset_parameters()"
 # the base class, the body of the class, what it is then
 CASES = {
@@ -32,6 +34,20 @@ CASES = {
         None,
     ),
     "torch has none": ("nn.Module", f"def __init__(self):\n    super().__init__()\n{RESET}", None),
+    "moved": (
+        "nn.Module", FORWARD + MOVED.format("super().to(device)", "self.mask.to(device)"), FORWARD,
+    ),
+    "moved by a function": (
+        "nn.Module",
+        f"{FORWARD}def _apply(self, fn):\n    self = super()._apply(fn)\n"
+        "    self.grid = list(map(fn, self.grid))\n    return self\n",
+        FORWARD,
+    ),
+    "computed": (
+        "nn.Module", FORWARD + MOVED.format("super().to(device)", "self.mask.to(device) * 2"), None,
+    ),
+    "other calls": ("nn.Module", FORWARD + MOVED.format("super().to(device)", "self.made()"), None),
+    "not torch's": ("nn.Module", FORWARD + MOVED.format("pass", "self.mask.to(device)"), None),
     "no override": ("nn.Linear", "def forward(self, x):\n    return x\n", None),
 }
 
@@ -43,6 +59,6 @@ def test_before_and_after(name):
     project, path = Project(""), PurePosixPath("module.py")
     project.add(path, lower(head + textwrap.indent(before, "    "), path))
     project.link()
-    commit_all(overridden_resets.PASS.run(project, None))
+    commit_all(overridden_methods.PASS.run(project, None))
     (file,) = project.ordered
     assert write(file) == head + textwrap.indent(after or before, "    ")
