@@ -4416,3 +4416,25 @@ def test_what_becomes_a_parameter_is_none_yet(target):
     whole = ASKS_FOR_PARAMETERS[:a] + ASKS_FOR_PARAMETERS[b:]
     whole = whole.replace("self.wrapped(nn.Parameter(", "nn.Parameter((").replace("self.wrapped(", "nn.Parameter(")
     verify(HEAD + whole, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
+PARAMETERS_GIVEN_MORE = """
+class Net(nn.Module):
+    def __init__(self, learned=True, device="cpu"):
+        super().__init__()
+        self.a = nn.init.ones_(nn.Parameter(torch.empty(4)))
+        self.b = nn.init.constant_(nn.Parameter(torch.empty(4)), 3.0)
+        self.c = nn.Parameter(torch.full((4,), 1.5)).requires_grad_(True)
+        self.d = nn.Parameter(torch.full((4,), 2.5)).requires_grad_(learned)
+        self.e = nn.Parameter(torch.full((4,), 3.5)).to(device)
+        self.f = nn.Parameter(torch.full((4,), 4.5)).cpu().requires_grad_()
+
+    def forward(self, x):
+        return x * self.a * self.b + self.c * self.d + self.e * self.f
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_each_parameter_is_one_whatever_is_asked_of_it(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64)]
+    verify(HEAD + PARAMETERS_GIVEN_MORE, "Net", "", inputs, target)

@@ -38,6 +38,13 @@ STATEMENTS = {
     'm.register_parameter("bias", None)': "m.bias = None",
     'self.register_parameter("bias", None)': 'self.register_parameter("bias", None)',
     "w = init.zeros_(nn.Parameter(x))": "w = nn.Parameter(init.zeros_(x))",
+    "w = nn.Parameter(x).requires_grad_()": "w = nn.Parameter(x)",
+    "w = nn.Parameter(x, False).requires_grad_()": "w = nn.Parameter(x, requires_grad=True)",
+    "w = nn.Parameter(x).requires_grad_(m)": "w = nn.Parameter(x, requires_grad=m)",
+    "w = nn.Parameter(x).to(m).requires_grad_(False)": "w = nn.Parameter(x, requires_grad=False)",
+    "w = nn.Parameter(x).cuda()": "w = nn.Parameter(x)",
+    "w = nn.Parameter(x).to(torch.half)": "w = nn.Parameter(x).to(torch.half)",
+    "w = nn.Parameter(x).to(device=m, dtype=m)": "w = nn.Parameter(x).to(device=m, dtype=m)",
     "w = nn.init.normal_(nn.Parameter(x), std=2)": "w = nn.Parameter(nn.init.normal_(x, std=2))",
     'setattr(self, "a", m._modules["b"])  # kept': "self.a = m.b  # kept",
 }

@@ -45,8 +45,8 @@ class _Second:
     def __init__(self, function: Function) -> None:
         self.function, self.me = function, function.parameters[0].name
         self.once = bound_once(function)
-        self.locals: dict[str, int] = {}  # where the parameters are made that names stand for
-        self.first: dict[int, Expression] = {}  # the attributes that keep those
+        self.locals: dict[str, Expression] = {}  # the parameters that names stand for
+        self.first: dict[Expression, Expression] = {}  # the attributes that keep those
 
     def found(self) -> Iterator[tuple[Statement, list[Statement]]]:
         """The statements that keep one again, and what they are then."""
@@ -83,7 +83,7 @@ class _Second:
 
     def _keep(self, target: Expression, value: Expression) -> Expression:
         """What a target is given: the attribute that has the parameter already, if any has."""
-        made = self.locals[value.id] if isinstance(value, Name) else value.start
+        made = self.locals[value.id] if isinstance(value, Name) else value
         first = self.first.get(made)
         if first is None and self._is_own(target):
             self.first[made] = target

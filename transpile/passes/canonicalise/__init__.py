@@ -13,6 +13,7 @@
     m.state_dict()["fc.weight"]              m.fc.weight.data
     conv.register_parameter("bias", None)    conv.bias = None
     init.zeros_(nn.Parameter(w))             nn.Parameter(init.zeros_(w))
+    nn.Parameter(w).requires_grad_(b)        nn.Parameter(w, requires_grad=b)
     sum(map(lambda f: f(x), self.fs))        sum(f(x) for f in self.fs)
     zeros_(w) if a else ones_(w)             if a: zeros_(w), else: ones_(w)
     self.w = Parameter(w) if a else w        if a: self.w = Parameter(w), else: self.w = w
@@ -53,6 +54,7 @@ from .contexts import has_stand_in, imported_context, renames_context, without_s
 from .counted import counted, counts_places, listed_range, lists_range
 from .joined import begin_empty, joined, joins_empty
 from .mapped import listed, mapped, maps_calls
+from .params import parameter
 from .tables import WALKS, data, is_entry, placed, put, saved, walk
 
 _THROUGH_SUPER = frozenset({"forward", "reset_parameters", "train"})
@@ -162,7 +164,7 @@ def _call(call: Call, own: str | None, cls: Class | None) -> Callable[[Call], Ex
     if isinstance(holder, Attribute) and holder.name == "_modules" and not call.arguments:
         if function.name in WALKS:
             return walk
-    return _initialised if _initialises(call) else None
+    return parameter(call)
 
 
 # --- super ---------------------------------------------------------------------------------------
@@ -192,30 +194,6 @@ def _through_super(call: Call) -> Call:
     assert isinstance(call.function, Attribute)
     made = Attribute(Call(Name("super")), call.function.name)
     return Call(made, call.arguments[1:], call.keywords[1:])
-
-
-# --- params --------------------------------------------------------------------------------------
-
-
-def _initialises(call: Call) -> bool:
-    """`init.kaiming_uniform_(nn.Parameter(w), a=1)`"""
-    assert isinstance(call.function, Attribute)
-    holder = (dotted(call.function.object) or "").rpartition(".")[2]
-    if holder != "init" or not call.function.name.endswith("_") or not call.arguments:
-        return False
-    made = call.arguments[0]
-    if call.keywords[0] is not None or not isinstance(made, Call) or not made.arguments:
-        return False
-    named = (dotted(made.function) or "").rpartition(".")[2] == "Parameter"
-    return named and made.keywords[0] in (None, "data")
-
-
-def _initialised(call: Call) -> Call:
-    """`nn.Parameter(init.kaiming_uniform_(w, a=1))`"""
-    made = call.arguments[0]
-    assert isinstance(made, Call)
-    filled = Call(call.function, [made.arguments[0], *call.arguments[1:]], call.keywords)
-    return Call(made.function, [filled, *made.arguments[1:]], [None, *made.keywords[1:]])
 
 
 PASS = Pass("canonicalise", (), run)

@@ -50,6 +50,7 @@ class Own:
     branching: set[str] = field(default_factory=set)  # params that are made on some ways
     set_running: dict[str, bool] = field(default_factory=dict)  # by name, whether only in place
     declared: set[str] = field(default_factory=set)  # all that is set while building
+    functions: set[str] = field(default_factory=set)  # of that, what holds functions
 
 
 class Kinds:
@@ -122,13 +123,15 @@ class Kinds:
         if runs and (method in self.stages.forward or not self.makes_parameter(value)):
             if isinstance(known, Module) or isinstance(attribute, Module):
                 return  # another module from now on: no array
-            if isinstance(known, Static) and known.type == "str":
+            if any(map(stores.holds_text, (known, attribute))) or name in found.functions:
                 return
             if not self.is_wrapped(cls, name):
                 in_place = value is None and bool(found.set_running.get(name, True))
                 found.set_running[name] = in_place
             return
         found.declared.add(name)
+        if stores.holds_functions(value):
+            found.functions.add(name)
         is_parameter = self.makes_parameter(value) or self.is_local_param(value)
         inherited = None if isinstance(known, Module) else self.inherited(cls, name)
         if inherited is not None:  # `nn.init.zeros_(self.weight)` in a class that extends nn.Linear

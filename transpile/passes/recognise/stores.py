@@ -6,8 +6,18 @@ from typing import NamedTuple
 
 from ...facts.values import Values
 from ...facts.values.calls import is_super
-from ...facts.values.lattice import Mapping, Sequence, Tensor, is_param
-from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
+from ...facts.values.lattice import Mapping, Sequence, Static, Tensor, is_param
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Constant,
+    Display,
+    Lambda,
+    Name,
+    Starred,
+    Subscript,
+)
 from ...model.names import dotted, is_inplace
 from ...model.node import Expression, Node
 from ...model.program import Function
@@ -131,6 +141,20 @@ def holds_arrays(value: object) -> bool:
     """Whether a value is an array, or a list or dict of such: `self.sums["b"].add_(x)`."""
     held = value.element if isinstance(value, (Mapping, Sequence)) else value
     return isinstance(held, Tensor) and (held is value or not held.assumed)
+
+
+def holds_text(value: object) -> bool:
+    """Whether a value is a text, or a list or dict of such: `self.names[i] = "a"`."""
+    while isinstance(value, (Mapping, Sequence)):
+        value = value.element
+    return isinstance(value, Static) and value.type == "str"
+
+
+def holds_functions(value: Expression | None) -> bool:
+    """`[[lambda x: x for _ in range(n)] for _ in range(m)]`"""
+    while isinstance(value, Comprehension) or isinstance(value, Display) and value.elements:
+        value = value.element if isinstance(value, Comprehension) else value.elements[0]
+    return isinstance(value, Lambda)
 
 
 def is_tie(values: Values, value: Node | None, own: str | None) -> bool:
