@@ -4227,6 +4227,27 @@ def test_a_module_that_is_a_distribution_too_is_refused(target):
         built(lambda **k: scope["Net"](2.0, **k), scope["Net"])
 
 
+GIVEN_OR_CACHED = """
+class Net(nn.Module):
+    def __init__(self, last=None):
+        super().__init__()
+        self.last = last
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        y = self.fc(x)
+        if self.last is not None:
+            y = y + self.last
+        self.last = y.detach().mean(0)
+        return y
+"""
+
+
+def test_what_calls_set_may_begin_as_none_that_a_constructor_is_given():
+    inputs = [torch.randn(3, 4, dtype=torch.float64)]
+    verify(HEAD + GIVEN_OR_CACHED, "Net", "", inputs, "equinox")
+
+
 RETURNS_EARLY = """
 class Net(nn.Module):
     def __init__(self, affine):

@@ -1,6 +1,6 @@
 """What is settled before anything is edited: who takes a state and keys, under which names."""
 
-from ...facts.modules import ARRAYS, SUBMODULE, Array
+from ...facts.modules import ARRAYS, SUBMODULE, Array, Field, possibly_none
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Module, Sequence, Value
 from ...model.effects import BUFFER, MIXED, PARAM, Mode, Support
@@ -41,7 +41,7 @@ class Plan:
             (cls, name)
             for cls in owners
             for name, own in self.modules.fields(cls).items()
-            if own.kind in ARRAYS and all(map(is_none, own.values))
+            if own.kind in ARRAYS and self._is_unset(own, self._arrays[cls].get(name))
         }
         self.ties = ProgramTies(
             {cls: self.modules.home(cls).methods(cls).values() for cls in owners}, self.modules
@@ -52,6 +52,12 @@ class Plan:
             if f.name != "__call__" and not any(r.expression for r in f.nodes(Return))
         }
         rename_parameters(self.signatures, WORDS)
+
+    def _is_unset(self, own: Field, array: Array | None) -> bool:
+        """Whether what a field begins with is None; where torch does not save it, it may be: the
+        `last` of `Net(last=None)`, which calls set."""
+        cached = array is not None and not array.persistent
+        return all(map(is_none, own.values)) or cached and any(map(possibly_none, own.values))
 
     @property
     def conventions(self) -> Signatures:
