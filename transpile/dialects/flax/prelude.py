@@ -74,19 +74,26 @@ class Sequential(nnx.Module):
         self.layers = ModuleDict(layers[0]) if named else nnx.List(layers)
 
     def __getattr__(self, name):
-        layers = vars(self).get("layers")
-        if isinstance(layers, nnx.Dict) and name in layers:
-            return layers[name]
+        layers, key = vars(self).get("layers"), self._key(name)
+        if key is not None:
+            return layers[key]
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     def __setattr__(self, name, value):
-        layers = vars(self).get("layers")
-        if isinstance(layers, nnx.Dict) and name in layers:
-            layers[name] = value
+        layers, key = vars(self).get("layers"), self._key(name)
+        if key is not None:
+            layers[key] = value
             return
         super().__setattr__(name, value)
         if name != "layers" and isinstance(value, nnx.Module) and name not in self._added:
             super().__setattr__("_added", (*self._added, name))
+
+    def _key(self, name):
+        """Under what `layers` holds what torch has under a name, a number too; None of others."""
+        layers = vars(self).get("layers", ())
+        if isinstance(layers, nnx.Dict):
+            return name if name in layers else None
+        return int(name) if name.isdigit() and int(name) < len(layers) else None
 
     def __iter__(self):
         given = self.layers.values() if isinstance(self.layers, nnx.Dict) else self.layers
