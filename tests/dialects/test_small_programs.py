@@ -4248,6 +4248,79 @@ def test_what_calls_set_may_begin_as_none_that_a_constructor_is_given():
     verify(HEAD + GIVEN_OR_CACHED, "Net", "", inputs, "equinox")
 
 
+REPLACES_CHILDREN = """
+def replace(model, scale):
+    for n, m in model.named_children():
+        if len(list(m.children())) > 0:
+            replace(m, scale)
+        if isinstance(m, nn.AdaptiveAvgPool2d):
+            setattr(model, n, nn.AvgPool2d(scale))
+
+
+class Local:
+    def convert(self, scale):
+        replace(self, scale)
+
+
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(4, 4, 3)
+        self.pool = nn.AdaptiveAvgPool2d(1)
+        self.inner = nn.Sequential(nn.Conv2d(4, 4, 1), nn.AdaptiveAvgPool2d(1))
+
+    def forward(self, x):
+        return self.pool(self.conv(x)) + self.inner(x)
+
+
+class Net(Local, Base):
+    def __init__(self):
+        Local.__init__(self)
+        Base.__init__(self)
+        self.convert(6)
+"""
+
+
+@pytest.mark.parametrize("target", ("equinox", "flax"))
+def test_a_walk_puts_other_modules_in_the_place_of_some(target):
+    inputs = [torch.randn(3, 4, 8, 8, dtype=torch.float64)]
+    verify(HEAD + REPLACES_CHILDREN, "Net", "", inputs, target)
+
+
+def test_another_module_under_a_name_that_is_not_that_of_the_walk_is_refused():
+    source = HEAD + REPLACES_CHILDREN.replace("setattr(model, n,", "setattr(model, n + '_',")
+    (made,), support, _ = dialect.convert([given(source)], "", "equinox")
+    assert [d.id for d in made.diagnostics] == ["parameter-write"]
+    with pytest.raises(NotImplementedError):
+        built(converted(made.code, support)["Net"], converted(made.code, support)["Net"])
+
+
+REPLACES_A_NUMBERED_LAYER = """
+def replace(model):
+    for n, m in model.named_children():
+        if isinstance(m, nn.ReLU):
+            setattr(model, n, nn.Tanh())
+        else:
+            replace(m)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
+        replace(self.net)
+
+    def forward(self, x):
+        return self.net(x)
+"""
+
+
+@pytest.mark.parametrize("target", ("equinox", "flax"))
+def test_a_layer_that_a_container_holds_under_a_number_is_put_in_its_place(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64)]
+    verify(HEAD + REPLACES_A_NUMBERED_LAYER, "Net", "", inputs, target)
+
+
 RETURNS_EARLY = """
 class Net(nn.Module):
     def __init__(self, affine):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ...facts.values.lattice import Tensor
 from ...model.effects import Detached
-from ...model.expressions import Attribute, Call
+from ...model.expressions import Attribute, Call, Name
 from ...model.names import dotted
 from ...model.node import Node, Statement
 from ...model.program import Function
@@ -32,6 +32,20 @@ def jumps(body: Block) -> Iterator[Statement]:
             for child in statement.children():
                 if isinstance(child, Block):
                     yield from jumps(child)
+
+
+def is_read_below(statement: Statement, name: str) -> bool:
+    """Whether what comes after a statement in the same turn of its loop reads a name."""
+    node: Node = statement
+    while not isinstance(node, (For, Function)):
+        around = node.parent
+        assert around is not None
+        if isinstance(around, Block):
+            after = around.body[next(i for i, s in enumerate(around.body) if s is node) + 1 :]
+            if any(isinstance(n, Name) and n.id == name for s in after for n in (s, *s.walk())):
+                return True
+        node = around
+    return False
 
 
 def leaves(body: Block) -> bool:

@@ -19,8 +19,8 @@ from ...model.node import Expression, Statement
 from ...model.program import Function
 from ...model.statements import Assign, Block, ExpressionStatement, For, Return
 from ..reports import Reports
-from ..threading.changes import is_applied, is_part_of_module
-from .bodies import freezes
+from ..threading.changes import child_set, is_applied, is_part_of_module, sets_on_module
+from .bodies import freezes, is_read_below
 from .listed import makes_list, of_list, stored, with_layer
 from .loops import Loops
 from .places import Places, Unplaced
@@ -140,6 +140,12 @@ class Changing:
 
     def _call(self, statement: ExpressionStatement) -> list[Statement] | None:
         call = statement.expression
+        if isinstance(call, Call) and (child := child_set(call)) is not None:
+            if is_read_below(statement, child.id):
+                raise Unplaced("a loop goes on with a module in the place of which it put another")
+            return [Assign([Name(child.id)], call.arguments[2])]
+        if isinstance(call, Call) and sets_on_module(call):
+            raise Unplaced("an attribute is set on a module that has been built")
         if isinstance(call, Call) and (added := with_layer(self.places, call)) is not None:
             return added
         if isinstance(call, Call) and (holder := self._receiver(call)) is not None:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Method, Module
 from ...model.effects import Apply, Declare, Read, Write
-from ...model.expressions import Attribute, Call, Name, Subscript
-from ...model.names import names_in, root, target_names
+from ...model.expressions import Attribute, Call, Display, Name, Subscript
+from ...model.names import dotted, names_in, root, target_names
 from ...model.node import Expression, Node
 from ...model.program import Function
 from ...model.statements import Assign, For, Return
@@ -135,9 +135,35 @@ class Changes:
                 yield node.target
             elif isinstance(node, Assign) and not isinstance(node, Declare):
                 yield from (t for t in node.targets if is_part_of_module(t))
+            elif isinstance(node, Call) and (child := child_set(node)) is not None:
+                yield child
             elif isinstance(node, Call):
                 receiver = self.receiver(node) if building else None
                 yield from (p for p in (self.argument(node), receiver) if p is not None)
+
+
+def sets_on_module(call: Call) -> bool:
+    """`setattr(net, name, new)` of a module that is not self."""
+    if dotted(call.function) != "setattr" or len(call.arguments) != 3:
+        return False
+    value = call.arguments[0].value
+    return isinstance(value, Module) and bool(value.refs) and not value.is_self
+
+
+def child_set(call: Call) -> Name | None:
+    """The child in the place of which another module is put: `m` of
+    `for n, m in net.named_children(): setattr(net, n, new)`."""
+    loop = next((n for n in call.ancestors() if isinstance(n, (For, Function))), None)
+    if not sets_on_module(call) or not isinstance(loop, For):
+        return None
+    holder, name = dotted(call.arguments[0]), call.arguments[1]
+    names = loop.target.elements if isinstance(loop.target, Display) else []
+    if holder is None or len(names) != 2 or not all(isinstance(n, Name) for n in (name, *names)):
+        return None
+    walked, (first, child) = loop.iterable, names
+    known = isinstance(walked, Call) and dotted(walked.function) == f"{holder}.named_children"
+    found = known and first.id == name.id  # type: ignore[attr-defined]
+    return child if found else None  # type: ignore[return-value]
 
 
 def is_part_of_module(target: Expression) -> bool:
