@@ -3056,6 +3056,13 @@ def test_params_that_follow_others_are_refused_where_a_model_is_frozen(target):
     assert len({d.line for d in refused}) >= 3
 
 
+def test_params_that_follow_others_are_refused_where_a_name_would_not():
+    early = TEACHER.replace("        self.step()\n", "        w = self.slow.weight\n        self.step()\n")
+    early = early.replace("return y,", "return y + x @ w,")
+    (made,), *_ = dialect.convert([given(HEAD + early)], "", "flax")
+    assert {d.id for d in made.diagnostics} == {"parameter-write"}
+
+
 def test_an_evaluation_in_flax_leaves_the_stream():
     text = (
         HEAD

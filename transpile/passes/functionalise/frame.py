@@ -12,6 +12,7 @@ from ...facts.memory.spellings import is_tensor
 from ...facts.memory.writes import written_root
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import External, Method, Module, Sequence, Tensor
+from ...facts.values.solve import with_callers
 from ...facts.values.vocabulary import PARAMETERS
 from ...model.copy import clone
 from ...model.effects import BUFFER, MIXED, PARAM, Declare, Read, Walk
@@ -192,7 +193,18 @@ class Frame:
         if loop is None or bound or not all(map(_gives_params, below(loop.iterable, Call))):
             return False
         others = self.live - set(target_names(loop.target))
-        return not any(on_module(p) for name in others for p in self.state.outer(name))
+        kept = any(on_module(p) for name in others for p in self.state.outer(name))
+        return not kept and not self.params_are_named_by_callers
+
+    @functools.cached_property
+    def params_are_named_by_callers(self) -> bool:
+        """Whether what calls this function may have a name for a param, `w = self.k.weight`, which
+        does not follow what this function writes."""
+        program = self.memory.program
+        functions = list(program.project.functions())
+        callers = with_callers(program.values.calls, [self.scope], functions) - {self.scope}  # type: ignore[list-item]
+        made = (a for function in callers for a in everywhere(function, Assign))
+        return any(getattr(of(a.expression), "param", False) for a in made)
 
     def is_elsewhere(self, node: Any) -> bool:
         """Whether an array is written by a name that does not tell where it is:
