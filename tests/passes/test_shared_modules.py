@@ -83,6 +83,8 @@ REPORTED = {
     "a list and its reverse": ("ls = [nn.Linear(6, 6) for _ in range(3)]\nself.ls = nn.ModuleList(ls)\nself.m = nn.ModuleList(ls[::-1])", "self.m[0](self.ls[0](x))"),
     "in each of a list": ("l = nn.Linear(6, 6)\nself.ls = nn.ModuleList([B(l) for _ in range(2)])", "self.ls[1](self.ls[0](x))"),
     "in what goes through": ("l = nn.Linear(6, 6)\nself.ls = nn.ModuleList([nn.Sequential(a, b) for a, b in zip([l, l], [nn.Tanh(), nn.ReLU()])])", "self.ls[1](self.ls[0](x))"),
+    "the data of another": ("self.s, self.t = A(), A()\nself.t.l.weight.data = self.s.l.weight.data", "self.t(self.s(x))"),
+    "a view of the data of another": ("self.s, self.t = A(), A()\nself.t.l.weight.data = self.s.l.weight.data.transpose(0, 1)", "self.t(self.s(x))"),
     "by setattr": ("l = nn.Linear(6, 6)\nfor n in 'ab':\n    setattr(self, n, l)", TWO),
 }  # fmt: skip
 # What is made once for all objects of a class.
@@ -159,6 +161,12 @@ def test_equinox_reports_what_it_trains_apart(name):
 @pytest.mark.parametrize("name", REPORTED)
 def test_what_stays_apart_is_reported(name):
     assert {d.id for d in convert_source(source_of(*REPORTED[name])).diagnostics} == {"shared-module"}
+
+
+@pytest.mark.parametrize("value", ["self.a.weight.data.clone()", "self.a.weight.data * 2", "self.b.weight.data.t()", "torch.eye(6)"])
+def test_data_of_its_own_are_not_reported(value):
+    body = f"self.a, self.b = nn.Linear(6, 6), nn.Linear(6, 6)\nself.b.weight.data = {value}"
+    assert not convert_source(source_of(body, "self.b(self.a(x))")).diagnostics
 
 
 @pytest.mark.parametrize("name", MADE_ONCE)

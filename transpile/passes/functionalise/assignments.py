@@ -5,7 +5,7 @@ from typing import Any
 
 from ...facts.bindings import bound
 from ...facts.memory import indices
-from ...facts.memory.paths import of
+from ...facts.memory.paths import of, on_module
 from ...facts.memory.spellings import is_tensor
 from ...facts.memory.writes import is_data, is_store, stripped
 from ...model.copy import clone
@@ -21,7 +21,7 @@ from .callees import taken_as_statement
 from .expressions import in_place, rewritten, undecided_write, under_flag, visit
 from .forms import is_dropped, plain_views
 from .frame import Frame
-from .rebinding import cast_path, is_detached, lvalue, memory_of, rebind, viewed_path
+from .rebinding import cast_path, is_detached, lvalue, memory_of, rebind, viewed_path, written_path
 from .taken_back import taken_back
 
 
@@ -87,6 +87,7 @@ def _assign(frame: Frame, node: Assign) -> list[Statement]:
         visit(frame, value)
         return _store(frame, node, target, node.expression or value)
     if is_data(target):
+        _tell_shared(frame, target, value)
         visit(frame, value)
         return rebind(frame, target, node.expression or value, node)
     if isinstance(target, Display) and any(
@@ -98,6 +99,19 @@ def _assign(frame: Frame, node: Assign) -> list[Statement]:
         return _reads(_through(frame, node, value))
     visit(frame, value)
     return _reads([node])
+
+
+def _tell_shared(frame: Frame, target: Expression, value: Expression) -> None:
+    """`self.decoder.weight.data = self.encoder.weight.data.t()`: what trains one of them in torch
+    changes the other, too."""
+    held, own = written_path(frame, value), written_path(frame, target)
+    if frame.traced or held is None or not on_module(held) or held == own:
+        return
+    message = (
+        f"the data of {nodes.source(target)[:-5]} is that of {held}: each has an array of its own "
+        "here, so that training makes them differ; tie them by the array itself, or clone it"
+    )
+    frame.changes.report("shared-module", target, message)
 
 
 def _reads(statements: list[Statement]) -> list[Statement]:
