@@ -83,6 +83,8 @@ REPORTED = {
     "a list and its reverse": ("ls = [nn.Linear(6, 6) for _ in range(3)]\nself.ls = nn.ModuleList(ls)\nself.m = nn.ModuleList(ls[::-1])", "self.m[0](self.ls[0](x))"),
     "in each of a list": ("l = nn.Linear(6, 6)\nself.ls = nn.ModuleList([B(l) for _ in range(2)])", "self.ls[1](self.ls[0](x))"),
     "in what goes through": ("l = nn.Linear(6, 6)\nself.ls = nn.ModuleList([nn.Sequential(a, b) for a, b in zip([l, l], [nn.Tanh(), nn.ReLU()])])", "self.ls[1](self.ls[0](x))"),
+    "put into a dict": ("l = nn.Linear(6, 6)\nself.s = nn.Sequential(l)\nself.d = nn.ModuleDict()\nself.d['a'] = l", "self.d['a'](self.s(x))"),
+    "put into a list on some turns": ("l, ls = nn.Linear(6, 6), []\nfor i in range(2):\n    ls.append(l if i else nn.Linear(6, 6))\nself.s = nn.Sequential(l)\nself.t = nn.Sequential(*ls)", "self.t(self.s(x))"),
     "the data of another": ("self.s, self.t = A(), A()\nself.t.l.weight.data = self.s.l.weight.data", "self.t(self.s(x))"),
     "a view of the data of another": ("self.s, self.t = A(), A()\nself.t.l.weight.data = self.s.l.weight.data.transpose(0, 1)", "self.t(self.s(x))"),
     "by setattr": ("l = nn.Linear(6, 6)\nfor n in 'ab':\n    setattr(self, n, l)", TWO),

@@ -82,6 +82,10 @@ class Placed:
                     if path.startswith(f"{self.me}.") and isinstance(node.expression.value, Module):
                         above = path.rpartition(".")[0]
                         yield path.split(".")[1], node.expression, above
+                elif isinstance(target, Subscript) and (path := dotted(target.object)) is not None:
+                    held = isinstance(target.object.value, Module)  # `self.stages["a"] = block`
+                    if path.startswith(f"{self.me}.") and held:
+                        yield path.split(".")[1], node.expression, path
         elif isinstance(node, Call):
             function = node.function
             if isinstance(function, Attribute) and function.name in ADDING:

@@ -131,14 +131,14 @@ class Shared:
             yield node.name, node.expression, self.me
 
     def _listed(self, uses: Iterable[Use]) -> Iterator[Use]:
-        """Those of a list of params, and of a container, with what the constructor puts into it."""
+        """Those of a list, and of a container, with what the constructor puts into it."""
         for use in uses:
             yield use
             made = self._made(use.node)
             if made is not None and made not in self._opened:
                 self._opened.add(made)
                 yield from self._listed(self.placed.given(made, use.attribute, use.parent))
-            if isinstance(use.node, Name) and _is_param(use.node) and not _is_one_param(use.node):
+            if isinstance(use.node, Name) and self._is_list(use.node):
                 name = use.node.id
                 put = [a.expression for a in self._bindings.get(name, ()) if a.expression]
                 for call in self.init.nodes(Call):
@@ -146,6 +146,12 @@ class Shared:
                         put += call.arguments
                 for value in put:
                     yield from self.placed.given(value, use.attribute, use.parent)
+
+    def _is_list(self, node: Name) -> bool:
+        """Whether a name is that of a list of params, or of the one list of modules that it is."""
+        if _is_param(node):
+            return not _is_one_param(node)
+        return isinstance(node.value, Sequence) and len(self._bindings.get(node.id, ())) == 1
 
     def _made(self, node: Expression) -> New | None:
         """The module that a name of the constructor's was given."""
