@@ -4521,12 +4521,12 @@ def test_what_becomes_a_parameter_is_none_yet(target):
 
 PARAMETERS_GIVEN_MORE = """
 class Net(nn.Module):
-    def __init__(self, learned=True, device="cpu"):
+    def __init__(self, device="cpu"):
         super().__init__()
         self.a = nn.init.ones_(nn.Parameter(torch.empty(4)))
         self.b = nn.init.constant_(nn.Parameter(torch.empty(4)), 3.0)
         self.c = nn.Parameter(torch.full((4,), 1.5)).requires_grad_(True)
-        self.d = nn.Parameter(torch.full((4,), 2.5)).requires_grad_(learned)
+        self.d = nn.Parameter(torch.full((4,), 2.5)).requires_grad_(requires_grad=True)
         self.e = nn.Parameter(torch.full((4,), 3.5)).to(device)
         self.f = nn.Parameter(torch.full((4,), 4.5)).cpu().requires_grad_()
 
