@@ -148,3 +148,37 @@ def test_the_layout_of_what_changes(name):
     made = convert_source(source, "flax").code
     assert expected.format(rngs="rngs=rngs", rngs_="rngs = rngs") in made, made
     ast.parse(made)
+
+
+CARRIED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(3)
+        self.drop = nn.Dropout()
+
+    def forward(self, x, many):
+        for _ in range(3):
+            y = self.step(
+                x
+            )
+            print(y)
+        z = self.steps(
+            x, many.of_the_arguments, many.of_which_none, many.stands_alone_on_its_line, many.nor_does_the_last
+        )
+        print(z)
+        return x
+
+    def step(self, x):
+        return self.norm(x)
+
+    def steps(self, x, a, b, c, d):
+        return self.drop(self.norm(x))
+"""
+
+
+def test_calls_over_several_lines_in_a_new_statement():
+    code = convert_source("import torch.nn as nn\n\n" + CARRIED, "equinox").code
+    assert "            y, state = self.step(\n                x,\n                state\n            )\n" in code
+    call = next(n for n in ast.walk(ast.parse(code)) if isinstance(n, ast.Call) and ast.unparse(n.func) == "self.steps")
+    assert [ast.unparse(a) for a in call.args[2:]] == ["many.of_which_none", "many.stands_alone_on_its_line", "many.nor_does_the_last", "state"]

@@ -116,7 +116,8 @@ def _meaning(lines: Sequence[str]) -> str:
 
 
 def _element(line: str, line_length: int, black: Format) -> list[str] | None:
-    """The lines of an element that has one of its own, `norm=LayerNorm(n, eps),`."""
+    """The lines of an element that has one of its own, `norm=LayerNorm(n, eps),`; None of what is
+    none: several are `a, b, state=state` and would be an assignment."""
     text = line.strip().removesuffix(",")
     word = re.match(r"\w+ ?= ?(?!=)", text)
     value = text[word.end() :] if word else text
@@ -126,8 +127,10 @@ def _element(line: str, line_length: int, black: Format) -> list[str] | None:
         return None
     indent = " " * (len(line) - len(line.lstrip()))
     try:
+        if isinstance(ast.parse(value, mode="eval").body, ast.Tuple):
+            return None
         made = black(value, line_length - len(indent) - 1).rstrip("\n").splitlines()
-    except Exception:  # it is no expression
+    except Exception:  # it is no expression, or none for black
         return None
     made[0] = (word[0] if word else "") + made[0]
     made[-1] += "," * line.rstrip().endswith(",")

@@ -211,7 +211,7 @@ def _others(block: Block) -> bool:
     return bool(block.patches) or any(s.slot == INSERTED for s in block.body)
 
 
-def _is_long(statement: Statement) -> bool:
+def _is_long(statement: Node) -> bool:
     return bool(statement.parts) and any(isinstance(c, Block) for c in statement.children())
 
 
@@ -268,7 +268,10 @@ def _joined(left: str, right: str) -> bool:
 
 
 def _home(node: Node) -> str:
-    """The indentation that a statement's own text has: none for what is rendered."""
+    """The indentation that the lines of a statement's text have: those of a simple one that is
+    rendered are from an expression of the user's."""
+    if node.start < 0 and not _is_long(node):
+        node = next((n for n in node.walk() if n.start >= 0), node)
     if node.start < 0 or node.file is None:
         return ""
     line = node.file.text.rfind("\n", 0, node.start) + 1
