@@ -4328,6 +4328,64 @@ def test_a_layer_that_a_container_holds_under_a_number_is_put_in_its_place(targe
     verify(HEAD + REPLACES_A_NUMBERED_LAYER, "Net", "", inputs, target)
 
 
+ASKED_ITEMS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.seen = {}
+
+    def forward(self, x):
+        if x.device in self.seen:
+            return self.seen[x.device]
+        self.seen[x.device] = torch.arange(x.shape[-1]) * 2.0
+        return self.seen[x.device]
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_none_in_a_dict_does_not_ask_whether_there_is_one(target):
+    """A device is None in JAX, and `None in seen` asks of an item."""
+    (made,), support, _ = dialect.convert([given(HEAD + ASKED_ITEMS)], "", target)
+    assert "internal-error" not in {d.id for d in made.diagnostics}
+    ours = built((cls := converted(made.code, support)["Net"]), cls)
+    x = jnp.zeros((2, 3))
+    if target == "equinox":
+        out, _ = ours(x, eqx.nn.State(ours))
+    else:
+        out = ours(x) if target == "flax" else ours(ours.init_state(jax.random.key(0)), x)[0]
+    np.testing.assert_array_equal(out, [0.0, 2.0, 4.0])
+
+
+GIVEN_UNBOUND = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+def predict(model, x):
+    return model(x)
+
+
+def main(x):
+    return predict(Net(), x)
+
+
+def later(x):
+    model = Net()
+    return predict(model, x)
+"""
+
+
+def test_a_model_that_a_function_builds_has_no_params_to_run_with():
+    """`predict(model, x)` is given no params: it would raise a TypeError without a word."""
+    (made,), *_ = dialect.convert([given(HEAD + GIVEN_UNBOUND)], "", "functional")
+    assert [d.id for d in made.diagnostics] == ["module-value"], made.code
+
+
 RETURNS_EARLY = """
 class Net(nn.Module):
     def __init__(self, affine):

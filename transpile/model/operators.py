@@ -1,7 +1,9 @@
 """The operators among the expressions; four classes, so that an index by class tells them apart."""
 
 from collections.abc import Iterable
+from typing import TypeGuard
 
+from .expressions import is_none
 from .node import Expression, Node
 
 
@@ -64,6 +66,13 @@ class Conditional(Expression):
         super().__init__()
         self.body, self.test, self.orelse = body, test, orelse
         body.parent = test.parent = orelse.parent = self
+
+
+def asks_for_none(node: Node | None) -> TypeGuard[Compare]:
+    """Whether something is `x is None`, or `x != None`; `None in seen` asks for an item."""
+    if not isinstance(node, Compare) or not any(map(is_none, node.operands)):
+        return False
+    return node.operators[0] in ("is", "is not", "==", "!=")
 
 
 def sides(value: Node | None) -> list[Expression]:

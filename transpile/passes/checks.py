@@ -16,10 +16,10 @@ from ..facts.carried.ordered import is_sorted, ordered_reads
 from ..facts.host import draws
 from ..facts.values.lattice import Mapping, Tensor
 from ..model.effects import BUFFER, MIXED, Apply, Read, Write
-from ..model.expressions import Attribute, Call, Constant, Name, Subscript, is_none
+from ..model.expressions import Attribute, Call, Constant, Name, Subscript
 from ..model.names import below, dotted, names_assigned
 from ..model.node import Expression
-from ..model.operators import Compare, Conditional
+from ..model.operators import Conditional, asks_for_none
 from ..model.program import Function, Scope
 from ..model.project import Project
 from ..model.statements import If, Raise, Try, While
@@ -160,7 +160,7 @@ def _is_known(read: Expression) -> bool:
     around = read.parent
     if isinstance(around, Attribute):
         return around.name in _STATIC
-    return isinstance(around, Compare) and any(map(is_none, around.operands))
+    return asks_for_none(around)
 
 
 PASS = Pass("checks", ("stages",), run, of_project=True)

@@ -28,7 +28,7 @@ from ...model.effects import (
 )
 from ...model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript, is_none
 from ...model.node import Expression, Node
-from ...model.operators import Compare, Unary
+from ...model.operators import Compare, Unary, asks_for_none
 from ...model.program import Function
 from ...model.statements import Assign
 from ..faults import raising
@@ -215,8 +215,7 @@ def _dotted(name: str) -> Expression:
 
 def is_tested(node: Expression) -> bool:
     """Whether it is only asked whether it is there: `self.running_mean is None`."""
-    around = node.parent
-    return isinstance(around, Compare) and any(map(is_none, around.operands))
+    return asks_for_none(node.parent)
 
 
 def is_base(node: Expression) -> bool:

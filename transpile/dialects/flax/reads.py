@@ -75,9 +75,11 @@ def _plain(node: Read) -> Attribute:
 
 
 def _is_test(node: Expression) -> bool:
-    """`self.bias is None`, `if self.bias`, `not self.bias`"""
+    """`self.bias is None`, `if self.bias`, `not self.bias`, `key in self.seen`"""
     parent = node.parent
     if isinstance(parent, Compare):
+        if parent.operators[-1] in ("in", "not in") and parent.operands[-1] is node:
+            return True
         return any(word in ("is", "is not") for word in parent.operators)
     if isinstance(parent, (Unary, Boolean)):
         return not isinstance(parent, Unary) or parent.operator == "not"

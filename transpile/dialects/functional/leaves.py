@@ -39,7 +39,7 @@ from ...model.expressions import (
 )
 from ...model.names import dotted
 from ...model.node import Expression, Node
-from ...model.operators import Compare, Conditional
+from ...model.operators import Compare, Conditional, asks_for_none
 from ...model.program import Function
 from ...model.statements import If
 from ..faults import raising
@@ -236,7 +236,7 @@ class Leaves:
         elif normed:  # what the layer itself has as params, with the array that is computed
             params = Call(Attribute(clone(node.object), "layer_params"), [entries])
             node.replace(Subscript(params, Constant(node.name)))
-        elif isinstance(around, Compare) and any(map(is_none, around.operands)):
+        elif asks_for_none(around):
             words = {"is": "not in", "is not": "in", "==": "not in", "!=": "in"}
             around.replace(Compare([Constant(node.name), entries], [words[around.operators[0]]]))
         elif node.kind == MIXED and node.name in self.plan.numbers | self.plan.plain_numbers:

@@ -18,7 +18,7 @@ from ....model.expressions import (
 from ....model.layout import comments
 from ....model.names import dotted
 from ....model.node import Expression, Node, Statement
-from ....model.operators import Compare, Conditional, Unary
+from ....model.operators import Compare, Conditional, Unary, asks_for_none
 from ....model.program import Class, Function, Parameter
 from ....model.statements import Assign, Block, ExpressionStatement, If, Return
 from ...fresh import fresh, taken
@@ -281,7 +281,7 @@ def _entry(statement: Statement, whole: str) -> list[Expression] | None:
 def _asks(around: Node, value: Expression) -> bool:
     """Whether a branch asks whether a value is None."""
     tests = around.test.walk() if isinstance(around, If) else ()
-    compared = (n for n in tests if isinstance(n, Compare) and any(map(is_none, n.operands)))
+    compared = filter(asks_for_none, tests)
     return any(dotted(n.operands[0]) == dotted(value) for n in compared)
 
 

@@ -38,7 +38,7 @@ from ....model.expressions import (
 )
 from ....model.names import dotted
 from ....model.node import Expression, Node
-from ....model.operators import Boolean, Compare, Conditional, Unary
+from ....model.operators import Boolean, Conditional, Unary, asks_for_none
 from ....model.program import Function
 from ....model.statements import Assign, Block, For, If
 from ...faults import raising
@@ -47,6 +47,7 @@ from ...threading.changes import is_applied
 from ...threading.probes import dry_run, gives_shapes, is_dry
 from ...threading.threads import NOTHING
 from ..constants import constant
+from ..given import is_given
 from ..plan import Plan
 from ..turns import going_over
 from .beginnings import draws
@@ -182,16 +183,18 @@ class Building:
         if word == "hasattr":
             _has(node, module, name)
             return True
-        compared = isinstance(around, Compare) and any(map(is_none, around.operands))
-        if len(node.arguments) < 3 or not is_none(node.arguments[2]) or not compared:
+        if len(node.arguments) < 3 or not is_none(node.arguments[2]):
             return False
-        assert isinstance(around, Compare)
+        if not asks_for_none(around):
+            return False
         _has(around, module, name, missing=around.operators[0] in ("is", "=="))
         return True
 
     def _runs(self, call: Call) -> bool:
         """Whether a call asks for arrays, which there are none of yet."""
-        threads = self.plan.conventions.of_call(call)
+        conventions = self.plan.conventions  # what a builder is given is bound to nothing
+        of_value = is_given(call) and isinstance(call.function.value, Module)
+        threads = conventions.of_value(call.function) if of_value else conventions.of_call(call)
         return threads.params or threads.takes
 
     def _probe(self, call: Call) -> None:
@@ -205,7 +208,7 @@ class Building:
         around = node.parent
         if node.kind == CONSTANT:
             constant(node, self.plan, self.function)
-        elif isinstance(around, Compare) and any(map(is_none, around.operands)):
+        elif asks_for_none(around):
             missing = around.operators[0] in ("is", "==")
             _has(around, node.object, Constant(node.name), missing)
         elif is_tested(node):
