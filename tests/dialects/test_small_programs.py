@@ -4597,3 +4597,31 @@ class Net(nn.Module):
 def test_each_parameter_is_one_whatever_is_asked_of_it(target):
     inputs = [torch.randn(3, 4, dtype=torch.float64)]
     verify(HEAD + PARAMETERS_GIVEN_MORE, "Net", "", inputs, target)
+
+
+WRITTEN_WHERE_TIED = """
+class Tied(nn.Module):
+    def __init__(self, tied=True):
+        super().__init__()
+        self.encoder, self.decoder = nn.Linear(4, 4), nn.Linear(4, 4)
+        if tied:
+            self.decoder.weight = self.encoder.weight
+        self.init_weights()
+
+    def init_weights(self):
+        self.encoder.weight.data.normal_(0, 0.01)
+        self.decoder.weight.data.fill_(2.0)
+
+    def forward(self, x, y):
+        return self.decoder(self.encoder(x) * y)
+"""
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_a_method_begins_what_is_tied_by_its_owner(tied):
+    (made,), support, _ = dialect.convert([given(HEAD + WRITTEN_WHERE_TIED)], "", "functional")
+    params = converted(made.code, support)["Tied"](tied).init(jax.random.key(0))
+    assert ("weight" in params["decoder"]) is not tied
+    np.testing.assert_array_equal(params["encoder" if tied else "decoder"]["weight"], 2.0)
+    if tied:
+        verify(HEAD + WRITTEN_WHERE_TIED, "Tied", "", [torch.randn(3, 4, dtype=torch.float64)] * 2, "functional")

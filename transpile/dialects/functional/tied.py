@@ -7,10 +7,13 @@ self.encoder(x)  params = nn.tied(params, "encoder.tokens.weight", "tokens.weigh
 
 from collections.abc import Iterable
 
+from ...model.copy import clone
 from ...model.effects import Support, Tie
 from ...model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript
 from ...model.names import dotted
 from ...model.node import Expression
+from ...model.operators import Compare, Conditional
+from ...model.program import Function
 from ...model.statements import Assign, Block, ExpressionStatement
 from ..threading.counting import at_start
 from ..ties import Tied, Ties
@@ -52,6 +55,20 @@ class TiedParams:
             return Call(Attribute(own, "get"), [name, self.owner(tied)])
         self._fill([tied._replace(holder=_place(path) or "")])
         return Subscript(own, name)
+
+    def kept(
+        self, holder: str | None, name: str, entries: Expression, function: Function
+    ) -> Expression | None:
+        """Where a function that builds writes an array that may be tied: what holds it has none of
+        it then. None where the owner calls it otherwise."""
+        tied = self.ties.array(holder, name)
+        if tied is None or tied.always and function.nodes(Tie):  # it ties it behind that
+            return entries
+        owner = self.owner(tied)
+        if not isinstance(owner, Subscript) or tied.owner.rpartition(".")[2] != name:
+            return None
+        here = Compare([Constant(name), clone(entries)], ["in"])
+        return Conditional(entries, here, owner.object)
 
     def owner(self, tied: Tied) -> Expression:
         """The owner's entry."""

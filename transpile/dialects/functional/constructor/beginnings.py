@@ -26,7 +26,7 @@ from ...reports import Reports
 from ...threading.keys import Form, Keys
 from ...threading.probes import run_dry
 from ...threading.running import without_rows, write_blocks
-from ...ties import UNSEEN
+from ...ties import UNSEEN, below
 from ..leaves import Leaves
 from ..paths import Paths
 from ..plan import Plan, Words
@@ -64,8 +64,10 @@ class Beginning(Form):
         keys.function(self.function, self.words.key)
         keys.place()
         write_blocks(self.function, self.fresh, keys, lambda node: [])
-        tied = TiedParams(self.plan.ties.of(self.function.owner), self.words.params, building=True)
-        Leaves(self.function, self.plan, paths, self.words, self.reports, tied).write()
+        Leaves(self.function, self.plan, paths, self.words, self.reports, self._tied()).write()
+
+    def _tied(self) -> TiedParams:
+        return TiedParams(self.plan.ties.of(self.function.owner), self.words.params, building=True)
 
     def _without_others(self) -> None:
         """`init` has no state, and `init_state` no params."""
@@ -95,13 +97,17 @@ class Beginning(Form):
         elif isinstance(statement, Assign) and declares_none(statement):
             self._take_away(statement, statement.targets, paths)
         elif isinstance(statement, Write) and isinstance(statement.target, Read):
-            path = paths.of(statement.target.object)
+            array, path = statement.target, paths.of(statement.target.object)
             if path is None:
-                self.reports.refuse(
-                    "module-value", statement, "it is not known where this array is"
-                )
+                why = "it is not known where this array is"
+                self.reports.refuse("module-value", statement, why)
                 return
-            self._set(statement, path.of(self.whole), statement.target.name, statement.value)
+            place = below(array.object, paths.self_name)
+            entries = self._tied().kept(place, array.name, path.of(self.whole), self.function)
+            if entries is None:
+                self.reports.refuse("tied-weight", statement, UNSEEN)
+                return
+            self._set(statement, entries, array.name, statement.value)
         elif isinstance(statement, Tie):
             self._tie(statement, paths)
         elif isinstance(statement, ExpressionStatement) and isinstance(statement.expression, Call):
