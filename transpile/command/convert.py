@@ -227,7 +227,8 @@ def _write(file: File, made: _Made, source: Source) -> None:
     code = made.code if made.changed else source.text
     fault = _broken(code, made)
     if fault is None:
-        files.write_atomically(file.target, source.encoded(code))
+        data = source.encoded(code) if made.changed else source.data
+        files.write_atomically(file.target, data)
         return
     file.diagnostics.append(fault)
     if os.environ.get("TORCH_TO_JAX_TRACE"):

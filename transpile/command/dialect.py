@@ -135,7 +135,7 @@ def convert(
         try:
             made = _convert(sources, package, target, existing)
         except Exception as error:
-            if os.environ.get("TORCH_TO_JAX_TRACE"):
+            if os.environ.get("TORCH_TO_JAX_TRACE") or not sources:
                 raise
             together = functools.partial(_converts, package=package, target=target)
             failed.append(_fault(sources.pop(_at_fault(sources, together)), error))

@@ -25,6 +25,7 @@ class Source:
     encoding: str
     bom: bool
     newline: str  # in which the file's lines end
+    data: bytes = b""  # as it was read
 
     def __post_init__(self) -> None:
         if "\r\n" in self.text:
@@ -52,7 +53,7 @@ def read(path: Path, relative: PurePosixPath) -> Source | Diagnostic:
         ast.parse(data)  # LibCST can crash on deep nesting that this rejects
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return syntax_error(relative, error)
-    return Source(relative, text, encoding, data.startswith(_BOM), "\n")
+    return Source(relative, text, encoding, data.startswith(_BOM), "\n", data)
 
 
 def syntax_error(path: PurePosixPath, error: BaseException) -> Diagnostic:
