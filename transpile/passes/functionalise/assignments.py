@@ -9,7 +9,7 @@ from ...facts.memory.paths import of, on_module
 from ...facts.memory.spellings import is_tensor
 from ...facts.memory.writes import is_data, is_store, stripped
 from ...model.copy import clone
-from ...model.effects import Declare, Read, Write
+from ...model.effects import PARAM, Declare, Read, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
 from ...model.names import text
 from ...model.node import Expression, Statement
@@ -80,6 +80,8 @@ def _assign(frame: Frame, node: Assign) -> list[Statement]:
     target, value = node.targets[0], node.expression
     assert value is not None
     if isinstance(node, Declare):
+        if node.kind == PARAM:
+            _tell_shared(frame, target, value)
         rewritten(frame, node)
         return [node]
     if isinstance(target, Subscript) and is_store(target, value):
@@ -94,6 +96,8 @@ def _assign(frame: Frame, node: Assign) -> list[Statement]:
         isinstance(e, Read) or is_store(e, value) for e in target.elements
     ):
         return _unpacked(frame, node, target)
+    if isinstance(target, Read) and target.kind == PARAM:
+        _tell_shared(frame, target, value)
     write = frame.spellings.written(value)
     if write is not None and isinstance(value, Call) and len(node.targets) == 1:
         return _reads(_through(frame, node, value))
@@ -102,14 +106,15 @@ def _assign(frame: Frame, node: Assign) -> list[Statement]:
 
 
 def _tell_shared(frame: Frame, target: Expression, value: Expression) -> None:
-    """`self.decoder.weight.data = self.encoder.weight.data.t()`: what trains one of them in torch
-    changes the other, too."""
+    """`self.decoder.weight.data = self.encoder.weight.data.t()`, and `nn.Parameter` of that: what
+    trains one of them in torch changes the other, too."""
     held, own = written_path(frame, value), written_path(frame, target)
     if frame.traced or held is None or not on_module(held) or held == own:
         return
+    name = nodes.source(target).removesuffix(".data")
     message = (
-        f"the data of {nodes.source(target)[:-5]} is that of {held}: each has an array of its own "
-        "here, so that training makes them differ; tie them by the array itself, or clone it"
+        f"the data of {name} is that of {held}: each has an array of its own here, so that "
+        "training makes them differ; tie them by the array itself, or clone it"
     )
     frame.changes.report("shared-module", target, message)
 
