@@ -4623,5 +4623,17 @@ def test_a_method_begins_what_is_tied_by_its_owner(tied):
     params = converted(made.code, support)["Tied"](tied).init(jax.random.key(0))
     assert ("weight" in params["decoder"]) is not tied
     np.testing.assert_array_equal(params["encoder" if tied else "decoder"]["weight"], 2.0)
-    if tied:
-        verify(HEAD + WRITTEN_WHERE_TIED, "Tied", "", [torch.randn(3, 4, dtype=torch.float64)] * 2, "functional")
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_is_tied_is_written_where_it_is(target, tied):
+    inputs = [torch.randn(3, 4, dtype=torch.float64)] * 2
+    verify(HEAD + WRITTEN_WHERE_TIED, "Tied", str(tied), inputs, target)
+    (made,), support, _ = dialect.convert([given(HEAD + WRITTEN_WHERE_TIED)], "", target)
+    if target == "functional":
+        return
+    cls = converted(made.code, support)["Tied"]
+    model = cls(tied, rngs=nnx.Rngs(0)) if target == "flax" else cls(tied, key=jax.random.key(0))
+    np.testing.assert_array_equal((model.encoder if tied else model.decoder).weight, 2.0)
+    assert (model.decoder.weight is None) is tied

@@ -86,6 +86,8 @@ REPORTED = {
     "put into a dict": ("l = nn.Linear(6, 6)\nself.s = nn.Sequential(l)\nself.d = nn.ModuleDict()\nself.d['a'] = l", "self.d['a'](self.s(x))"),
     "put into a list on some turns": ("l, ls = nn.Linear(6, 6), []\nfor i in range(2):\n    ls.append(l if i else nn.Linear(6, 6))\nself.s = nn.Sequential(l)\nself.t = nn.Sequential(*ls)", "self.t(self.s(x))"),
     "the data of another": ("self.s, self.t = A(), A()\nself.t.l.weight.data = self.s.l.weight.data", "self.t(self.s(x))"),
+    "a parameter of a view of another": ("self.s, self.t = A(), A()\nself.t.l.weight = nn.Parameter(self.s.l.weight.t())", "self.t(self.s(x))"),
+    "its own parameter of a view": ("self.s = A()\nself.p = nn.Parameter(self.s.l.weight.t())", "self.s(x) @ self.p"),
     "a view of the data of another": ("self.s, self.t = A(), A()\nself.t.l.weight.data = self.s.l.weight.data.transpose(0, 1)", "self.t(self.s(x))"),
     "by setattr": ("l = nn.Linear(6, 6)\nfor n in 'ab':\n    setattr(self, n, l)", TWO),
 }  # fmt: skip

@@ -16,10 +16,13 @@ from ...model.effects import BUFFER, CONSTANT, Declare, Key, Read, Support, Writ
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
 from ...model.names import root
 from ...model.node import Expression, Statement
+from ...model.operators import Compare
 from ...model.program import Function
-from ...model.statements import Assign, Block, ExpressionStatement, For, Return
+from ...model.statements import Assign, Block, ExpressionStatement, For, If, Return
+from ...source.lower_ast import expression
 from ..reports import Reports
 from ..threading.changes import child_set, is_applied, is_part_of_module, sets_on_module
+from ..ties import below
 from .bodies import freezes, is_read_below
 from .listed import makes_list, of_list, stored, with_layer
 from .loops import Loops
@@ -113,7 +116,19 @@ class Changing:
             if static and not self.places.is_own_attribute(target):
                 given = [clone(target.object), Constant(target.name), value]
                 return self.places.store(target.object, Call(Support("with_field"), given))
+        owner = self._owner(target) if isinstance(target, Read) else None
+        if owner is not None and isinstance(target, Read):  # where it is tied by now
+            tied = Compare([Attribute(clone(target.object), target.name), Constant(None)], ["is"])
+            there = Block(self.places.store(owner, clone(value)))
+            return [If(tied, there, Block(self.places.store(target, value)))]
         return self.places.store(target, value)
+
+    def _owner(self, target: Read) -> Expression | None:
+        """The array that one of a module is tied to, in some constructor."""
+        me = self.places.self_name if self.building else None
+        ties = self.plan.ties.of(self.function.owner)
+        tied = ties.array(below(target.object, me), target.name) if me is not None else None
+        return expression(f"{me}.{tied.owner}") if tied is not None else None
 
     def _assign(self, assign: Assign) -> list[Statement] | None:
         """`self.fc.bias = v`: a submodule is not written, but replaced."""

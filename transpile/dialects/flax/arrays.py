@@ -21,11 +21,12 @@ from ...model.expressions import (
     is_none,
 )
 from ...model.names import dotted
-from ...model.node import Expression
+from ...model.node import Expression, Statement
 from ...model.operators import Binary, Compare, Conditional, sides
 from ...model.program import Class
-from ...model.statements import Assign, ExpressionStatement
+from ...model.statements import Assign, Block, ExpressionStatement, If
 from ...passes.transient_attributes import is_size
+from ...source.lower_ast import expression
 from ..growing import added, grown, holds_modules, is_trained
 from ..ties import UNSEEN, below
 from .begun import Begun
@@ -178,6 +179,8 @@ def write(low: Lowering, node: Write) -> None:
     path = dotted_read(target)
     cls = low.cls(node)
     begun = low.plan.begun(cls, target.name) if own and cls is not None else Begun()
+    tied = low.plan.written_tie(low.unit(node), path)
+    owner = f"{low.self_name(node)}.{tied.owner}" if tied is not None else ""
     begins = None if own else _begins_from_outside(low, node)
     shaped = own and node.bound and _may_gain_dims(low, node)
     if node.detached and (isinstance(target, Name) or target.kind == "param"):
@@ -218,7 +221,7 @@ def write(low: Lowering, node: Write) -> None:
             made = ExpressionStatement(call)
         else:
             made = Assign([whole(target)], _detached(node, value))
-        node.replace(made)
+        node.replace(made if tied is None else _where_tied(made, path, owner))
 
     if placed:
         low.skipped.add(value)
@@ -234,6 +237,15 @@ def _begins_from_outside(low: Lowering, node: Write) -> Array | None:
     found = modules.classes_of(value.refs) if isinstance(value, Module) else []
     unset = [cls for cls in found if low.plan.is_unset(cls, target.name)]
     return modules.arrays(unset[0]).get(target.name) if unset else None
+
+
+def _where_tied(made: Statement, path: str | None, owner: str) -> If:
+    """A write while a model is built to an array that is another's by now, or will be."""
+    there = clone(made)
+    for node in [n for n in there.walk() if isinstance(n, Attribute) and dotted(n) == path]:
+        node.replace(expression(owner))
+    test = Compare([expression(path or ""), Constant(None)], ["is"])
+    return If(test, Block([there]), Block([made]))
 
 
 def _may_gain_dims(low: Lowering, node: Write) -> bool:

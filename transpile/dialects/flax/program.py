@@ -223,6 +223,15 @@ class Program:
         found = self.ties.of(self.owner(function))
         return [*found.of(holder), *(found.below(holder) if holder else ())]
 
+    def written_tie(self, function: Function | None, path: str | None) -> Tied | None:
+        """Whose the array at a path is that a function writes while a model is built."""
+        if function is None or path is None or function not in self.building:
+            return None
+        holder, _, name = path.rpartition(".")
+        me, _, holder = holder.partition(".")
+        own = me == self.self_name(function)
+        return self.ties.of(self.owner(function)).array(holder, name) if own else None
+
 
 def _definitions(library: Project) -> Iterator[tuple[str, Class | Function]]:
     for file in library.ordered:
