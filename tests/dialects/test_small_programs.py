@@ -2407,6 +2407,26 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.second(self.first(x) * y)
 """
+# Methods that a class has one way or the other.
+ONE_WAY_OR_THE_OTHER = """
+MODE = "a"
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    if "b" in MODE:
+
+        def forward(self, x, y):
+            return self.fc(x)
+
+    else:
+
+        def forward(self, x, y):
+            return self.fc(x) * y
+"""
 # What a layer around another one has itself: DINO's head.
 ARRAYS_OF_WEIGHT_NORM = """
 class Net(nn.Module):
@@ -2597,7 +2617,7 @@ def test_beside_torch(program, target):
     verify(HEAD + globals()[program], "Net", "", inputs, target)
 
 
-ONE_WAY_OR_THE_OTHER = """
+UNDER_A_CONDITION = """
 MODE = "a"
 
 
@@ -2609,14 +2629,14 @@ class Conditional(nn.Module):
 
     else:
 
-        def forward(self, x):
-            return x * 2
+        def forward(self, x, y=2):
+            return x * y
 """
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_methods_of_a_class_under_a_condition_are_refused(target):
-    (made,), _, _ = dialect.convert([given(HEAD + ONE_WAY_OR_THE_OTHER)], "", target)
+def test_methods_of_a_class_that_differ_under_a_condition_are_refused(target):
+    (made,), _, _ = dialect.convert([given(HEAD + UNDER_A_CONDITION)], "", target)
     assert [d.id for d in made.diagnostics] == ["unsupported", "unsupported"]
     assert made.code.count("raise NotImplementedError") == 2
 

@@ -25,6 +25,7 @@ from ..passes import (
     called_names,
     canonicalise,
     checks,
+    class_branches,
     copied_starts,
     data_aliases,
     detach,
@@ -66,6 +67,7 @@ from .cache import rulebook
 TARGETS = ("flax", "equinox", "functional")
 BEFORE = (  # on syntax alone, before facts are solved
     private_names.PASS,
+    class_branches.PASS,
     called_names.PASS,
     canonicalise.PASS,
     copied_starts.PASS,
