@@ -4657,3 +4657,35 @@ def test_what_is_tied_is_written_where_it_is(target, tied):
     model = cls(tied, rngs=nnx.Rngs(0)) if target == "flax" else cls(tied, key=jax.random.key(0))
     np.testing.assert_array_equal((model.encoder if tied else model.decoder).weight, 2.0)
     assert (model.decoder.weight is None) is tied
+
+
+PARAMETERS_MADE_ELSEWHERE = """
+from torch.nn import Parameter as Param
+import torch.nn.parameter as tp
+from torch.nn.init import xavier_uniform_, zeros_
+def make(n):
+    return nn.Parameter(torch.full((n,), 2.0))
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.a = xavier_uniform_(Param(torch.empty(n, n)))
+        self.b = zeros_(tp.Parameter(torch.empty(n)))
+        self.c = make(n)
+        self.register_parameter(name="d", param=Param(torch.ones(n)))
+        setattr(self, "e", tp.Parameter(torch.full((n,), 3.0)))
+        w = Param(torch.full((n,), 3.0))
+        nn.init.constant_(w, 5.0)
+        self.f = w
+        self.g = Param(torch.full((n,), 3.0)).float()
+        ps = [Param(torch.full((n,), 1.0 + i)) for i in range(2)]
+        self.h = ps[0]
+        self.i = ps[1]
+    def forward(self, x, y):
+        return (x @ self.a) + self.b * self.c + self.d * self.e * y * self.f + self.g * self.h * self.i
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_each_parameter_is_one_wherever_it_is_made(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64)] * 2
+    verify(HEAD + PARAMETERS_MADE_ELSEWHERE, "Net", "4", inputs, target)

@@ -38,6 +38,9 @@ STATEMENTS = {
     'm.register_parameter("bias", None)': "m.bias = None",
     'self.register_parameter("bias", None)': 'self.register_parameter("bias", None)',
     "w = init.zeros_(nn.Parameter(x))": "w = nn.Parameter(init.zeros_(x))",
+    "w = init.zeros_(nn.Parameter(x)).requires_grad_(m)": (
+        "w = nn.Parameter(init.zeros_(x), requires_grad=m)"
+    ),
     "w = nn.Parameter(x).requires_grad_()": "w = nn.Parameter(x)",
     "w = nn.Parameter(x, False).requires_grad_()": "w = nn.Parameter(x, requires_grad=True)",
     "w = nn.Parameter(x).requires_grad_(m)": "w = nn.Parameter(x, requires_grad=m)",

@@ -49,10 +49,12 @@ def dotted(node: Node | None) -> str | None:
 
 
 def imported(scope: Scope, node: Node) -> str:
-    """The dotted name that an import at the top of a file gives to an expression, or nothing."""
+    """The dotted name that an import of a scope, or at the top of its file, gives to an expression,
+    or nothing."""
     head, _, rest = (dotted(node) or "").partition(".")
     file = scope if isinstance(scope, File) else scope.file
-    for statement in file.nodes(Import) if head and file is not None else ():
+    own = [] if scope is file else scope.nodes(Import)
+    for statement in [*own, *file.nodes(Import)] if head and file is not None else ():
         for name in statement.names:
             if name.bound == head and (whole := statement.meaning(name)):
                 return f"{whole}.{rest}" if rest else whole

@@ -116,7 +116,7 @@ def run(scope: Scope, facts: Any = None) -> Changes:
         if lists_range(scope, call):
             changes.replace(call, listed_range)
             continue
-        edit = _call(call, own, cls if function is scope else None)
+        edit = parameter(scope, call) or _call(call, own, cls if function is scope else None)
         if edit is not None:
             changes.replace(call, edit)
     return changes
@@ -164,7 +164,7 @@ def _call(call: Call, own: str | None, cls: Class | None) -> Callable[[Call], Ex
     if isinstance(holder, Attribute) and holder.name == "_modules" and not call.arguments:
         if function.name in WALKS:
             return walk
-    return parameter(call)
+    return None
 
 
 # --- super ---------------------------------------------------------------------------------------

@@ -8,34 +8,41 @@ nn.Parameter(w).to(device)               nn.Parameter(w), which it is where it i
 from collections.abc import Callable
 
 from ...model.expressions import Attribute, Call, Constant
-from ...model.names import dotted
+from ...model.names import dotted, imported
 from ...model.node import Expression
+from ...model.program import Scope
 
 _DATA = (None, "data")
-_PLACES = frozenset("to cuda cpu".split())
+_PLACES = frozenset("to cuda cpu float".split())
 
 
-def parameter(call: Call) -> Callable[[Call], Expression] | None:
+def parameter(scope: Scope, call: Call) -> Callable[[Call], Expression] | None:
     """What is made of a call around a param, or behind one."""
-    if _initialises(call):
+    inner = call.arguments[0] if call.arguments else None
+    behind = call.function.object if isinstance(call.function, Attribute) else None
+    if not isinstance(inner, Call) and not isinstance(behind, Call):
+        return None  # of nearly all calls: what it names is not asked
+    if _initialises(scope, call):
         return _initialised
-    assert isinstance(call.function, Attribute)
+    if not isinstance(call.function, Attribute) or not _goes_on(call):
+        return None
     made = call.function.object
     while _goes_on(made):
         made = made.function.object  # type: ignore[attr-defined]
-    if not _makes(made) or not _goes_on(call):
+    if not _makes(scope, made):
         return None
     return _asked if call.function.name == "requires_grad_" else _put
 
 
-def _makes(node: Expression) -> bool:
+def _makes(scope: Scope, node: Expression) -> bool:
     """`nn.Parameter(w)`, `init.zeros_(nn.Parameter(w))`"""
     if not isinstance(node, Call):
         return False
-    if isinstance(node.function, Attribute) and _initialises(node):
+    if _initialises(scope, node):
         return True
-    named = (dotted(node.function) or "").rpartition(".")[2] == "Parameter"
-    return named and bool(node.arguments) and node.keywords[0] in _DATA
+    named = imported(scope, node.function) or dotted(node.function) or ""
+    made = named.rpartition(".")[2] == "Parameter"
+    return made and bool(node.arguments) and node.keywords[0] in _DATA
 
 
 def _goes_on(node: Expression) -> bool:
@@ -65,17 +72,13 @@ def _put(call: Call) -> Expression:
     return made
 
 
-def _initialises(call: Call) -> bool:
+def _initialises(scope: Scope, call: Call) -> bool:
     """`init.kaiming_uniform_(nn.Parameter(w), a=1)`"""
-    assert isinstance(call.function, Attribute)
-    holder = (dotted(call.function.object) or "").rpartition(".")[2]
-    if holder != "init" or not call.function.name.endswith("_") or not call.arguments:
+    named = imported(scope, call.function) or dotted(call.function) or ""
+    holder, _, name = named.rpartition(".")
+    if holder.rpartition(".")[2] != "init" or not name.endswith("_") or not call.arguments:
         return False
-    made = call.arguments[0]
-    if call.keywords[0] is not None or not isinstance(made, Call) or not made.arguments:
-        return False
-    named = (dotted(made.function) or "").rpartition(".")[2] == "Parameter"
-    return named and made.keywords[0] in (None, "data")
+    return call.keywords[0] in (None, "tensor") and _makes(scope, call.arguments[0])
 
 
 def _initialised(call: Call) -> Call:

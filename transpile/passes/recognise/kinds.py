@@ -17,7 +17,7 @@ from ...facts.setting import is_set_again
 from ...facts.values.lattice import NONE, NUMPY, UNKNOWN, Function, Module, Static, Tensor, is_param
 from ...facts.values.strings import HOLE, pattern
 from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM
-from ...model.expressions import Attribute, Call, Name
+from ...model.expressions import Attribute, Call, Name, Subscript
 from ...model.names import dotted, everywhere
 from ...model.node import Expression, Node
 from ...model.operators import sides
@@ -282,8 +282,9 @@ class Kinds:
         return False
 
     def is_local_param(self, value: Node | None) -> bool:
-        """`self.w = w`, of a local that is one."""
-        held = self.values.of(value) if isinstance(value, Name) else None
+        """`self.w = w`, of a local that is one, and `self.w = ws[0]`, of a local list of such."""
+        local = value.object if isinstance(value, Subscript) else value
+        held = self.values.of(value) if isinstance(local, Name) else None  # type: ignore[arg-type]
         return isinstance(held, Tensor) and held.param and not held.buffer
 
     def _is_plain(self, node: Expression, method: Method) -> bool:
