@@ -4689,3 +4689,32 @@ class Net(nn.Module):
 def test_each_parameter_is_one_wherever_it_is_made(target):
     inputs = [torch.randn(3, 4, dtype=torch.float64)] * 2
     verify(HEAD + PARAMETERS_MADE_ELSEWHERE, "Net", "4", inputs, target)
+
+
+BUFFERS_BY_CLASS = """
+class Net(nn.Module):
+    def __init__(self, n, device="cpu"):
+        super().__init__()
+        self.register_buffer("a", torch.full((n,), 2.0).to(device))
+        self.b = nn.Buffer(torch.full((n,), 4.0))
+        self.c = nn.Buffer(torch.full((n,), 3.0), persistent=False)
+        self.fc = nn.Linear(n, n).requires_grad_()
+
+    def forward(self, x):
+        self.a += 1
+        self.b.mul_(2)
+        return self.fc(x) * self.a * self.b + self.c
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_buffers_that_torch_has_a_class_for(target):
+    verify(HEAD + BUFFERS_BY_CLASS, "Net", "4", [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_module_that_is_frozen_where_it_is_made_is_told(target):
+    frozen = BUFFERS_BY_CLASS.replace("requires_grad_()", "requires_grad_(False)")
+    (made,), _, _ = dialect.convert([given(HEAD + frozen)], "", target)
+    assert [d.id for d in made.diagnostics] == ["frozen-param"]
+    assert "requires_grad" not in made.code

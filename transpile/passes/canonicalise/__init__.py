@@ -13,6 +13,7 @@
     m.state_dict()["fc.weight"]              m.fc.weight.data
     conv.register_parameter("bias", None)    conv.bias = None
     init.zeros_(nn.Parameter(w))             nn.Parameter(init.zeros_(w))
+    self.h = nn.Buffer(h)                    self.register_buffer("h", h)
     nn.Parameter(w).requires_grad_(b)        nn.Parameter(w, requires_grad=b)
     sum(map(lambda f: f(x), self.fs))        sum(f(x) for f in self.fs)
     zeros_(w) if a else ones_(w)             if a: zeros_(w), else: ones_(w)
@@ -54,7 +55,7 @@ from .contexts import has_stand_in, imported_context, renames_context, without_s
 from .counted import counted, counts_places, listed_range, lists_range
 from .joined import begin_empty, joined, joins_empty
 from .mapped import listed, mapped, maps_calls
-from .params import parameter
+from .params import makes_buffer, parameter, registered
 from .tables import WALKS, data, is_entry, placed, put, saved, walk
 
 _THROUGH_SUPER = frozenset({"forward", "reset_parameters", "train"})
@@ -91,6 +92,8 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     for assign in scope.nodes(Assign):
         if placed(assign):
             changes.replace(assign, put)
+        elif makes_buffer(scope, assign, own):
+            changes.replace(assign, registered)
         elif chooses_parameter(scope, assign):
             changes.replace(assign, branch)
         elif renames_context(scope, assign):

@@ -1,17 +1,22 @@
-"""Params that a call is put around, or behind, are made by `nn.Parameter` at last.
+"""Params that a call is put around, or behind, are made by `nn.Parameter` at last; buffers that
+torch has a class for are registered.
 
+    self.h = nn.Buffer(h, persistent=False)  self.register_buffer("h", h, persistent=False)
 init.zeros_(nn.Parameter(w))             nn.Parameter(init.zeros_(w))
 nn.Parameter(w).requires_grad_(b)        nn.Parameter(w, requires_grad=b)
 nn.Parameter(w).to(device)               nn.Parameter(w), which it is where it is there
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from ...model.expressions import Attribute, Call, Constant
 from ...model.names import dotted, imported
 from ...model.node import Expression
 from ...model.program import Scope
+from ...model.statements import Assign, ExpressionStatement
 
+_BUFFERS = ("torch.nn.Buffer", "torch.nn.parameter.Buffer")
 _DATA = (None, "data")
 _PLACES = frozenset("to cuda cpu float".split())
 
@@ -32,6 +37,24 @@ def parameter(scope: Scope, call: Call) -> Callable[[Call], Expression] | None:
     if not _makes(scope, made):
         return None
     return _asked if call.function.name == "requires_grad_" else _put
+
+
+def makes_buffer(scope: Scope, assign: Assign, own: str | None) -> bool:
+    """`self.h = nn.Buffer(h)`"""
+    made, target = assign.expression, assign.targets[0]
+    if not isinstance(made, Call) or not isinstance(target, Attribute) or own is None:
+        return False
+    named = imported(scope, made.function) in _BUFFERS and len(assign.targets) == 1
+    return named and dotted(target.object) == own and made.keywords[:1] in ([None], ["data"])
+
+
+def registered(assign: Assign) -> ExpressionStatement:
+    """The same as a call."""
+    made: Any = assign.expression
+    target: Any = assign.targets[0]
+    register = Attribute(target.object, "register_buffer")
+    words = [None, None, *made.keywords[1:]]
+    return ExpressionStatement(Call(register, [Constant(target.name), *made.arguments], words))
 
 
 def _makes(scope: Scope, node: Expression) -> bool:

@@ -2,6 +2,7 @@
 
 for p in self.encoder.parameters():
     p.requires_grad = False              ->    nothing
+net = Net().requires_grad_(False)        ->    net = Net()
 """
 
 from collections.abc import Callable, Iterator
@@ -27,6 +28,7 @@ class Frozen:
 
     def run(self) -> None:
         """Take them away, with the loops and branches in which nothing is left."""
+        self._of_modules()
         found: dict[Statement, Expression | None] = {}
         for statement in self.scope.nodes(Assign, ExpressionStatement):
             subject = self._subject(statement)
@@ -46,6 +48,20 @@ class Frozen:
         for statement in gone:
             if not any(n in gone for n in statement.ancestors()):
                 self.changes.remove(statement)
+
+    def _of_modules(self) -> None:
+        """`net = Net().requires_grad_(False)`: the module itself."""
+        for call in self.scope.nodes(Call):
+            function = call.function
+            if not isinstance(function, Attribute) or function.name != "requires_grad_":
+                continue
+            alone = isinstance(call.parent, ExpressionStatement)
+            if alone or not isinstance(function.object.value, Module):
+                continue
+            if not _is_true(call):
+                message = f"{_spelled(function.object)} {_TOLD}"
+                self.changes.report("frozen-param", call, message)
+            self.changes.replace(call, lambda c: c.function.object)
 
     def _subject(self, statement: Statement) -> Expression | None:
         """The p in `p.requires_grad = False`, and in `p.requires_grad_(False)` of a param."""
@@ -88,9 +104,13 @@ def _trains(statement: Statement) -> bool:
     """Whether it is for True, or for what is only known later."""
     if isinstance(statement, Assign):
         given = statement.expression
-    else:
-        call = statement.expression  # type: ignore[attr-defined]
-        given = call.arguments[0] if call.arguments else Constant(True)
+        return isinstance(given, Constant) and given.constant is True
+    return _is_true(statement.expression)  # type: ignore[attr-defined]
+
+
+def _is_true(call: Call) -> bool:
+    """`p.requires_grad_()`"""
+    given = call.arguments[0] if call.arguments else Constant(True)
     return isinstance(given, Constant) and given.constant is True
 
 
