@@ -4718,3 +4718,52 @@ def test_a_module_that_is_frozen_where_it_is_made_is_told(target):
     (made,), _, _ = dialect.convert([given(HEAD + frozen)], "", target)
     assert [d.id for d in made.diagnostics] == ["frozen-param"]
     assert "requires_grad" not in made.code
+
+
+LAYERS_SET_ANEW = """
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.bns = nn.Sequential(nn.Linear(n, n), nn.BatchNorm1d(n), nn.ReLU(), nn.BatchNorm1d(n))
+        for m in self.modules():
+            if isinstance(m, nn.BatchNorm1d):
+                m.momentum = 0.5
+                m.eps = 0.01
+        self.net = nn.Sequential(nn.Linear(n, n), nn.ReLU(), nn.Linear(n, n))
+        self.net[1] = nn.Tanh()
+        self.net[2].bias = None
+        self.fc = nn.Linear(n, n)
+        self.fc.weight.data[0] = 1
+        self.fc.bias.data.fill_(0.5)
+        with torch.no_grad():
+            self.fc.weight[:, 1] = 2.0
+            self.fc.bias += 1
+    def forward(self, x, y):
+        return self.net(self.bns(x)) + F.linear(y, self.fc.weight, self.fc.bias) + len(self.net) + self.net[0].weight.sum()
+"""
+DROPOUTS_SET_ANEW = """
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(n, n), nn.Dropout(0.9))
+        for m in self.modules():
+            if isinstance(m, nn.Dropout):
+                m.p = 0.0
+        self.d = nn.Dropout(0.5)
+        self.d.p = 0.0
+    def forward(self, x, y):
+        return self.net(x) * (1 + self.d.p) + y
+"""
+
+
+@pytest.mark.parametrize("program", ["LAYERS_SET_ANEW", "DROPOUTS_SET_ANEW"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_layers_are_set_anew_by_what_builds_them(target, program):
+    inputs = [torch.randn(3, 4, dtype=torch.float64)] * 2
+    verify(HEAD + globals()[program], "Net", "4", inputs, target)
+
+
+def test_an_attribute_that_has_another_name_in_some_layers_is_told():
+    source = DROPOUTS_SET_ANEW.replace("(m, nn.Dropout)", "(m, (nn.Dropout, nn.Dropout2d))")
+    (made,), _, _ = dialect.convert([given(HEAD + source)], "", "flax")
+    assert [d.id for d in made.diagnostics] == ["unsupported"]

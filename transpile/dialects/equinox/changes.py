@@ -29,6 +29,7 @@ from .loops import Loops
 from .places import Places, Unplaced
 from .plan import Plan
 
+_SEQUENTIAL = frozenset({"torch.nn.Sequential"})
 _FROZEN = "arrays have no requires_grad: say what is trained where gradients are taken"
 
 
@@ -140,6 +141,8 @@ class Changing:
         if assign.expression.value == NONE:  # `done = zero(self.a)`, which gives nothing in torch
             filled = self._call(ExpressionStatement(clone(assign.expression)))
             return filled and [*filled, Assign([target], Constant(None))]
+        if _is_layer(target) and self.places.has(target):  # `self.net[1] = nn.Tanh()`
+            return self.places.store(target, assign.expression)
         if not is_part_of_module(target) or self.places.is_own_attribute(target):
             return None
         assert isinstance(target, Attribute)
@@ -220,3 +223,9 @@ class Changing:
         last = function.body.body[-1]
         if not isinstance(last, Return):
             function.body.append([Return(Name(name))])
+
+
+def _is_layer(target: Expression) -> bool:
+    """Whether a target is a layer of a Sequential, which is frozen as any module."""
+    held = target.object.value if isinstance(target, Subscript) else None
+    return isinstance(held, Module) and not held.open and held.classes == _SEQUENTIAL

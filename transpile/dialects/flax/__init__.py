@@ -24,7 +24,7 @@ from ...model.effects import (
     Walk,
     Write,
 )
-from ...model.expressions import Call, Constant, Name
+from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.node import Node
 from ...model.program import Class, File, Function
 from ...model.project import Project
@@ -53,6 +53,7 @@ WORDS = Words().adding({"nnx": "from flax import nnx"}, {"nnx": "flax.nnx"})
 HANDLERS: dict[type, Callable[[Lowering, Any], None]] = {
     Declare: arrays.declare,
     Read: reads.read,
+    Attribute: reads.attribute,
     Write: arrays.write,
     NewArray: arrays.new_array,
     Assign: arrays.assign,
@@ -155,8 +156,6 @@ def _bases(project: Project, facts: ProgramFacts) -> Iterable[str]:
 
 def _support_words(file: File) -> Iterable[str]:
     """The definitions that the text of a file refers to as `nn.name`."""
-    from ...model.expressions import Attribute
-
     for node in file.walk():
         if isinstance(node, Attribute) and node.start < 0 and isinstance(node.object, Name):
             if node.object.id in ("nn", "jax_nn"):

@@ -200,7 +200,9 @@ def write(low: Lowering, node: Write) -> None:
             target = Attribute(target.object, target.name)
         value: Any = node.value
         made: Assign | ExpressionStatement
-        if augmented:
+        if is_none(value) and isinstance(node.target, Read) and low.unit(node) in low.plan.building:
+            made = Assign([target], Constant(None))  # it goes without from here on
+        elif augmented:
             made = Assign([whole(target)], _detached(node, value.right), value.operator)
         elif placed:
             operator = IN_PLACE.get(value.how, "")

@@ -23,9 +23,11 @@ from ...model.operators import Binary, Boolean, Compare, Conditional, Unary
 from ...model.statements import Assign, Block, If, Raise, Return
 from ...source.lower_ast import expression
 from ..ties import Tied
+from .layers import RENAMED
 from .lowering import Lowering, whole
 from .program import dotted_read
 
+_RENAMED = "another name in one of these layers, which is Flax's own: set it in each"
 ASKED = frozenset({"shape", "ndim", "dtype", "size"})  # which a Variable has of its array
 
 
@@ -231,3 +233,32 @@ def with_tied(low: Lowering, module: Expression, path: str, arrays: list[Tied]) 
         else:
             made.append(given, name)
     return made
+
+
+# --- layers that are Flax's own ------------------------------------------------------------------
+
+
+def attribute(low: Lowering, node: Attribute) -> None:
+    """`self.drop.p`, which is `self.drop.rate` of an nnx.Dropout."""
+    refs = getattr(node.object.value, "refs", ()) or _asked(node)
+    layers = [ref.rpartition(".")[2] if isinstance(ref, str) else "" for ref in refs]
+    names = [RENAMED.get(layer, {}).get(node.name) for layer in layers]
+    name = names[0] if names else None
+    if not any(names) or low.in_library:
+        return
+    if name is None or len(set(names)) > 1:
+        low.report("unsupported", node, f"{node.name} has {_RENAMED}")
+        return
+    low.edits.change(node, lambda n: n.replace(Attribute(n.object, name)))
+
+
+def _asked(node: Attribute) -> list[str]:
+    """The layers of which `if isinstance(m, nn.Dropout):` around it says that it is one."""
+    for around in node.ancestors():
+        test = around.test if isinstance(around, If) else None
+        if isinstance(test, Call) and dotted(test.function) == "isinstance":
+            subject, kinds = test.arguments
+            if dotted(subject) == dotted(node.object) and node in around.body.walk():  # type: ignore[attr-defined]
+                found = kinds.elements if isinstance(kinds, Display) else [kinds]
+                return [str(dotted(kind) or getattr(kind, "name", "")) for kind in found]
+    return []
