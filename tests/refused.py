@@ -101,7 +101,6 @@ REFUSED: dict[str, list[str]] = {
         "test_initializers.py::test_constructors_start_as_in_torch[a local that a condition on data changes]",
         "test_initializers.py::test_constructors_start_as_in_torch[weights that layers compute]",
         "test_initializers.py::test_initialisers_by_name_and_names_that_a_lambda_has_too",
-        "test_initializers.py::test_names_of_params_and_parts_of_layers",
         "test_optional_params.py::test_objects_fill_params[a method of an object-False]",
         "test_optional_params.py::test_objects_fill_params[a method of an object-True]",
         "test_optional_params.py::test_objects_fill_params[in a loop-False]",

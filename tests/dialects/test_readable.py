@@ -133,7 +133,7 @@ LINES = {
     ),
     "initial values of numbers that a run tells": (
         INITIAL,
-        ["minval=-INI, maxval=INI", "self.scale * ", "math.sqrt(2.0 / n) * "],
+        ["minval=-INI, maxval=INI", "self.scale", "math.sqrt(2.0 / n)"],
         ["nn.init_uniform", "nn.init_normal", "nn.normal_", "nn.uniform_", "nn.array_of"],
     ),
     "numbers of arrays": (

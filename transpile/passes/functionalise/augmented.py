@@ -46,7 +46,7 @@ def augmented(frame: Frame, node: Assign) -> list[Statement]:
     if frame.goes_over_params(target) or frame.is_elsewhere(target) or frame.is_outer(target):
         return rebind(frame, target, nodes.binary(clone(target), node.operator, value), node)
     follow(frame, target, node)
-    new = nodes.binary(target, node.operator, value)
+    new = nodes.binary(clone(target), node.operator, clone(value))  # the node keeps its own
     kept = nodes.in_dtype(target, new)
     return [node] if kept is new else [Assign([clone(target)], kept)]
 

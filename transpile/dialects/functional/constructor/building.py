@@ -192,8 +192,10 @@ class Building:
 
     def _runs(self, call: Call) -> bool:
         """Whether a call asks for arrays, which there are none of yet."""
-        conventions = self.plan.conventions  # what a builder is given is bound to nothing
-        of_value = is_given(call) and isinstance(call.function.value, Module)
+        conventions = self.plan.conventions  # what a builder is given is bound to nothing; what a
+        # constructor is given, and calls, is a class, whatever an annotation says
+        given = is_given(call) and self.function.name != "__init__"
+        of_value = given and isinstance(call.function.value, Module)
         threads = conventions.of_value(call.function) if of_value else conventions.of_call(call)
         return threads.params or threads.takes
 
