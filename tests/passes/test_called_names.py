@@ -29,27 +29,40 @@ WRITTEN = {
         'self.register_buffer("a", x, persistent=True)'
     ),
     'keep = self.register_buffer; keep("a", x)': 'self.register_buffer("a", x)',
-    "up = partial(F.interpolate, size=n); y = up(up(x))": (
-        "y = F.interpolate(F.interpolate(x, size=n), size=n)"
+    "zero = lambda m: nn.init.zeros_(m.weight); zero(self.fcs[0])": (
+        "nn.init.zeros_(self.fcs[0].weight)"
+    ),
+    "up = partial(F.interpolate, scale_factor=(n, 2)); y = up(up(x))": (
+        "y = F.interpolate(F.interpolate(x, scale_factor=(n, 2)), scale_factor=(n, 2))"
+    ),
+    "add = partial(torch.add, x); y = [add(z) for z in x]": "y = [torch.add(x, z) for z in x]",
+    "array = partial(torch.tensor, dtype=torch.float32); "
+    'keep = lambda name, v: self.register_buffer(name, array(v)); keep("a", x)': (
+        'self.register_buffer("a", torch.tensor(x, dtype=torch.float32))'
     ),
 }
 STAY = [
     "f = lambda a: a + 1; y = f(x)",  # for its value
-    "zero = lambda m: g(m); zero(self.a)",  # it registers nothing
-    f"{KEEP}; self.f = keep",  # another holds it
-    f"{KEEP}; keep(f(x), g(x))",
-    f"{KEEP}; {KEEP}; keep('a', x)",
-    f"keep('a', x); {KEEP}",
-    f"if n:\n    {KEEP}; keep('a', x)",
-    f"{KEEP}; keep()",
-    f"{KEEP}; keep(*x)",
-    f"{KEEP}; y = [keep('a', x) for x in n]",
-    "keep = lambda *a: self.register_buffer(*a); keep(x)",
-    "keep = lambda name, v: self.register_buffer(name, v * v); keep('a', f(x))",  # two calls of f
-    "keep = lambda name, v: self.register_buffer(name, v if n else x); keep('a', f(x))",
-    "keep = partial(self.register_buffer, persistent=f(n)); keep('a', x)",
+    "zero = lambda m: g(m); zero(self.a); self.f = zero",  # another holds it
+    "zero = lambda m: g(m, m); zero(f(x))",  # two calls of f
+    "zero = lambda a, b: g(b, a); zero(f(x), h(x))",  # h would be called first
+    "zero = lambda a: g(h(n), a); zero(f(x))",
+    "zero = lambda a: g(a if n else n); zero(f(x))",  # f is called all the same
+    "zero = lambda a: g(a); zero = lambda a: h(a); zero(x)",
+    "zero(x); zero = lambda a: g(a)",
+    "if n:\n    zero = lambda a: g(a); zero(x)",
+    "zero = lambda a: g(a); zero()",
+    "zero = lambda *a: g(*a); zero(x)",
+    "zero = lambda a: g(a); zero(*x)",
+    "def zero(a):\n    n = 2\n    g(a); zero(x)",
+    "def zero(a):\n    return g(a); zero(x)",
     "up = partial(F.interpolate, size=n); n = 2; y = up(x)",  # the n before
+    "up = partial(F.interpolate, size=f(n)); y = up(x)",
+    "up = partial(F.interpolate, size=n); y = [up(x) for n in x]",
     "conv = partial(nn.Conv2d, kernel_size=3); y = conv(n, n)",  # a class
+    "f = partial(self.f, n); self.f = None; y = f(x)",
+    "up = partial(F.interpolate, size=n); y = up(x, **n)",
+    "up = partial(F.interpolate, size=n); y = map(up, x)",
 ]
 
 

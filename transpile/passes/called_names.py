@@ -1,5 +1,5 @@
-"""A constructor's own short name for what registers under a name that it is given: it is written
-out where it is called, for else it would declare nothing.
+"""A local name of a function that is only called, for what the function does: it is written out
+where it is called.
 
     keep = lambda name, v: self.register_buffer(name, v.float())
     keep("betas", betas)                           →  self.register_buffer("betas", betas.float())
@@ -10,7 +10,8 @@ out where it is called, for else it would declare nothing.
     array = partial(torch.tensor, dtype=torch.float32)
     x = array(betas)                               →  x = torch.tensor(betas, dtype=torch.float32)
 
-A partial of torch's keeps what its rule asks for out of its sight.
+What registers under a name that it is given would declare nothing; a partial of torch's keeps what
+its rule asks for out of its sight.
 
 A second name of a method in the body of a module's class is a method that does the same:
 
@@ -26,25 +27,27 @@ from ..model.expressions import (
     Call,
     Comprehension,
     Constant,
+    Display,
     Lambda,
     Name,
     NamedExpression,
     Starred,
+    Subscript,
 )
 from ..model.layout import comments
-from ..model.names import bound_once, dotted, everywhere, imported, rebound
+from ..model.names import bound_once, dotted, everywhere, imported, rebound, target_names
 from ..model.node import Expression, Node
-from ..model.operators import Boolean, Conditional
+from ..model.operators import Boolean, Conditional, Unary
 from ..model.program import Class, Function, Parameter, Scope
 from ..model.statements import Assign, Block, ExpressionStatement
 from .pass_ import Changes, Pass
 
 _REGISTERS = frozenset("add_module register_buffer register_module register_parameter".split())
-_NOT_PLAIN = (Lambda, Comprehension, NamedExpression, Boolean, Conditional)
+_OWN_NAMES = (Lambda, Comprehension, NamedExpression)
 
 
 class Named(NamedTuple):
-    """A statement that gives a name to what registers, what that is, and the calls of the name.
+    """A statement that gives a name to a function, what that is, and the calls of the name.
 
     `parameters`: those of a function that is written out; None where the calls go on to `function`.
     """
@@ -56,11 +59,10 @@ class Named(NamedTuple):
 
 
 def run(scope: Scope, facts: Any = None) -> Changes:
-    """Write out the names of one constructor, the methods of one class."""
+    """Write out the functions of one function, one after the other: they may call each other."""
     changes = Changes(scope)
-    if isinstance(scope, Function):
-        if next(_found(scope), None) is not None:
-            changes.change(scope, _write_out)
+    if isinstance(scope, Function) and next(_found(scope), None) is not None:
+        changes.change(scope, _write_out)
     elif isinstance(scope, Class) and any(_is_method(s, "forward") for s in scope.body.body):
         _second_methods(scope, changes)
     return changes
@@ -99,128 +101,193 @@ def _written(found: Named, call: Call) -> Expression:
     """What stands in the place of a call."""
     if found.parameters is None:
         return _called(found.function, call)
-    given = _bound(found.parameters, call) or {}
+    given = _bound(found.parameters, call)
+    assert given is not None
     body = clone(found.function)
-    for name in [n for n in body.walk() if isinstance(n, Name) and n.id in given]:
+    for name in [n for n in (body, *body.walk()) if isinstance(n, Name) and n.id in given]:
         name.replace(clone(given[name.id]))
     return body
 
 
 def _called(function: Expression, call: Call) -> Call:
     """The call that a call of a partial is: what it says by a word goes before the partial's."""
-    words = list(zip(call.keywords, call.arguments))
+    held: list[tuple[str | None, Expression]] = []
     if isinstance(function, Call):
         held = list(zip(function.keywords[1:], map(clone, function.arguments[1:])))
-        words += [pair for pair in held if pair[0] not in call.keywords]
         function = function.arguments[0]
-    return Call(clone(function), [value for _, value in words], [word for word, _ in words])
+    given = list(zip(call.keywords, call.arguments))
+    first = [pair for pair in held if pair[0] is None]
+    last = [pair for pair in held if pair[0] is not None and pair[0] not in call.keywords]
+    together = [*first, *given, *last]
+    return Call(clone(function), [value for _, value in together], [word for word, _ in together])
+
+
+# --- which names ---------------------------------------------------------------------------------
 
 
 def _found(scope: Function) -> Iterator[Named]:
-    once: set[str] | None = None
+    names: set[str] | None = None
     statements: list[Assign | Function] = [*scope.nodes(Assign), *scope.nodes(Function)]
     for statement in statements:
         name, parameters, function = _named(scope, statement)
         if name is None or function is None:
             continue
-        once = bound_once(scope) - {p.name for p in scope.parameters} if once is None else once
+        names = bound_once(scope) - {p.name for p in scope.parameters} if names is None else names
         uses = [n for n in everywhere(scope, Name) if n.id == name and n.parent is not statement]
         calls = [n.parent for n in uses if isinstance(n.parent, Call) and n.parent.function is n]
-        if name in once and calls and len(calls) == len(uses):
+        if name in names and calls and len(calls) == len(uses):
             found = Named(statement, parameters, function, calls)
-            if all(_may_stand(found, call) for call in calls):
+            if all(_may_stand(found, call, scope) for call in calls):
                 yield found
 
 
 def _named(
     scope: Function, statement: Assign | Function
 ) -> tuple[str | None, list[Parameter] | None, Expression | None]:
-    """The name that a statement gives to what registers, with what that is."""
-    me = scope.parameters[0].name if scope.parameters else ""
+    """The name that a statement gives to a function, with what the function is."""
     if isinstance(statement, Function):
-        lone = statement.body.body[0] if len(statement.body.body) == 1 else None
-        plain = isinstance(lone, ExpressionStatement) and not statement.decorators
-        body = lone.expression if plain and isinstance(lone, ExpressionStatement) else None
-        return statement.name, statement.parameters, body if _registers(body, me) else None
+        body = statement.body.body
+        lone = body[0] if len(body) == 1 and not statement.decorators else None
+        if isinstance(lone, ExpressionStatement) and not statement.asynchronous:
+            return statement.name, statement.parameters, _plain(lone.expression)
+        return None, None, None
     target, value = statement.targets[0], statement.expression
     if len(statement.targets) != 1 or not isinstance(target, Name) or statement.operator:
         return None, None, None
     if isinstance(value, Lambda):
-        return target.id, value.parameters, value.body if _registers(value.body, me) else None
-    partial = isinstance(value, Call) and imported(scope, value.function) == "functools.partial"
-    if partial and isinstance(value, Call) and value.arguments and None not in value.keywords[1:]:
-        function, *held = value.arguments
-        of_torch = imported(scope, function).startswith("torch.")
-        if of_torch:  # a layer's class is as well made by a partial
-            of_torch = (dotted(function) or "").rpartition(".")[2][:1].islower()
-        changing = rebound(scope)
-        stays = all(_stays(scope, node, changing) for node in held)
-        return target.id, None, value if stays and (of_torch or _is_own(function, me)) else None
-    return target.id, None, value if _is_own(value, me) else None
+        return target.id, value.parameters, _plain(value.body)
+    return target.id, None, value if _goes_on(scope, value) else None
+
+
+def _plain(body: Expression) -> Expression | None:
+    """The call that a function is made of, which gives no name to anything."""
+    named = any(isinstance(n, _OWN_NAMES) for n in body.walk())
+    return body if isinstance(body, Call) and not named else None
+
+
+def _goes_on(scope: Function, value: Expression | None) -> bool:
+    """`self.register_buffer`, `partial(self.f, scale=s)`, `partial(torch.tensor, dtype=d)`"""
+    own = scope.parameters[0].name if scope.parameters else None
+    if isinstance(value, Attribute):
+        return value.name in _REGISTERS and dotted(value.object) == own
+    if not isinstance(value, Call) or imported(scope, value.function) != "functools.partial":
+        return False
+    if not value.arguments or value.keywords[0] is not None:
+        return False
+    function, *held = value.arguments
+    of_torch = imported(scope, function).startswith("torch.")
+    if isinstance(function, Attribute) and isinstance(function.object, Name) and not of_torch:
+        stores = [t for a in everywhere(scope, Assign) for t in a.targets]
+        stored = any(isinstance(t, Attribute) and t.name == function.name for t in stores)
+        of_torch = function.object.id == own and not stored
+    elif of_torch:  # a layer's class is as well made by a partial
+        of_torch = not (dotted(function) or "").rpartition(".")[2][:1].isupper()
+    changing = rebound(scope)
+    return of_torch and all(_stays(scope, node, changing) for node in held)
 
 
 def _stays(scope: Function, node: Expression, changing: set[str]) -> bool:
     """Whether an expression is the same, and costs nothing, wherever it stands."""
     if isinstance(node, Name):
         return node.id not in changing
+    if isinstance(node, Unary):
+        return _stays(scope, node.operand, changing)
     if isinstance(node, Attribute) and node.name in ("device", "dtype"):
         return _stays(scope, node.object, changing)
+    if isinstance(node, Display):
+        return node.kind == "tuple" and all(_stays(scope, e, changing) for e in node.elements)
     return isinstance(node, Constant) or bool(imported(scope, node))
 
 
-def _is_own(node: Node | None, me: str) -> bool:
-    """`self.register_buffer`"""
-    word = isinstance(node, Attribute) and node.name in _REGISTERS
-    return word and isinstance(node, Attribute) and dotted(node.object) == me
+# --- which calls ---------------------------------------------------------------------------------
 
 
-def _registers(body: Expression | None, me: str) -> bool:
-    """`self.register_buffer(name, v.float())`, `setattr(self, name, v)`"""
-    if not isinstance(body, Call) or any(isinstance(n, _NOT_PLAIN) for n in body.walk()):
-        return False
-    sets = dotted(body.function) == "setattr" and dotted(body.arguments[0]) == me
-    return sets or _is_own(body.function, me)
-
-
-def _may_stand(found: Named, call: Call) -> bool:
+def _may_stand(found: Named, call: Call, scope: Function) -> bool:
     """Whether the function means the same where it is called, after it has got its name."""
-    block, around = found.statement.parent, list(call.ancestors())
+    statement, parameters = found.statement, found.parameters
+    block, around = statement.parent, list(call.ancestors())
     if not isinstance(block, Block) or block not in around:
         return False
     there = around[around.index(block) - 1]
-    if block.body.index(there) <= block.body.index(found.statement):  # type: ignore[arg-type]
+    if block.body.index(there) <= block.body.index(statement):  # type: ignore[arg-type]
         return False
-    between = around[: around.index(block)]
-    if any(isinstance(n, (Lambda, Function, Comprehension, Class)) for n in between):
+    inside = around[: around.index(scope)]
+    read = {n.id for n in _names(found.function)} - {p.name for p in parameters or ()}
+    hidden = {name for node in inside for name in _own_names(node)}
+    assert isinstance(call.function, Name)
+    if hidden & {*read, call.function.id} or any(isinstance(node, Class) for node in inside):
         return False
-    if found.parameters is None:
-        return not any(isinstance(a, Starred) for a in call.arguments)
-    given = _bound(found.parameters, call) if isinstance(call.parent, ExpressionStatement) else None
-    if given is None:
-        return False
-    costly = [name for name, value in given.items() if not _names_value(value)]
-    used = [n.id for n in found.function.walk() if isinstance(n, Name) and n.id in costly]
-    return used == costly and len(costly) < 2  # evaluated once, and in the order of the call
+    if parameters is None:
+        held = found.function.keywords if isinstance(found.function, Call) else []
+        spread = any(isinstance(a, Starred) and a.double for a in call.arguments)
+        return not (spread and any(held))
+    given = _bound(parameters, call) if isinstance(call.parent, ExpressionStatement) else None
+    return given is not None and _in_order(found.function, given)
+
+
+def _names(node: Node) -> list[Name]:
+    return [n for n in (node, *node.walk()) if isinstance(n, Name)]
+
+
+def _own_names(node: Node) -> list[str]:
+    """The names that a node between a function and a call may give another meaning."""
+    if isinstance(node, (Lambda, Function)):
+        bound = bound_once(node) | rebound(node) if isinstance(node, Function) else set()
+        return [*bound, *(p.name for p in node.parameters)]
+    if isinstance(node, Comprehension):
+        return [name for clause in node.clauses for name in target_names(clause.target)]
+    return []
 
 
 def _bound(parameters: list[Parameter], call: Call) -> dict[str, Expression] | None:
     """What a call gives to each parameter; None where that is not known, or an error."""
-    places = [p.name for p in parameters if p.kind in ("", "/")]
-    given = {p.name: p.default for p in parameters if isinstance(p.default, Constant)}
+    if any(p.kind.startswith("*") for p in parameters):
+        return None
+    places = [p.name for p in parameters if p.kind != "="]
+    given: dict[str, Expression] = {}
+    given.update((p.name, p.default) for p in parameters if isinstance(p.default, Constant))
     passed: list[str] = []
     for word, value in zip(call.keywords, call.arguments):
         place = len(passed)
         if isinstance(value, Starred) or word is None and place >= len(places):
             return None
         passed.append(places[place] if word is None else word)
-        given[passed[-1]] = value  # type: ignore[assignment]
-    known = len(passed) == len(set(passed)) and given.keys() == {p.name for p in parameters}
-    return dict(given) if known else None
+        given[passed[-1]] = value
+    names = {p.name for p in parameters}
+    known = len(passed) == len(set(passed)) and given.keys() == names
+    return given if known else None
+
+
+def _in_order(body: Expression, given: dict[str, Expression]) -> bool:
+    """Whether what is given is evaluated once, in its order, before all that the body does; what
+    only names a value may stand anywhere."""
+    costly = [name for name, value in given.items() if not _names_value(value)]
+    walked = list(body.walk())
+    used = [n for n in walked if isinstance(n, Name) and n.id in costly]
+    if [n.id for n in used] != costly:
+        return False
+    if any(isinstance(given[n.id], Display) and _is_taken_apart(n) for n in used):
+        return False
+    around = {around for n in used for around in n.ancestors()}
+    if any(isinstance(n, (Boolean, Conditional)) for n in around):
+        return False
+    before = walked[: walked.index(used[-1])] if used else []
+    return all(n in around for n in before if isinstance(n, Call))
+
+
+def _is_taken_apart(name: Name) -> bool:
+    """Whether a part is asked for: what `ts[0].add_(1)` changes has another name in `[z, y]`."""
+    around = name.parent
+    return isinstance(around, (Attribute, Subscript)) and around.object is name
 
 
 def _names_value(node: Node) -> bool:
-    """`x`, `2`, `self.fc.weight`"""
-    return isinstance(node, (Name, Constant)) or dotted(node) is not None
+    """`x`, `2`, `self.fc.weight`, `self.fcs[0]`"""
+    if isinstance(node, Attribute):
+        return _names_value(node.object)
+    if isinstance(node, Subscript):
+        return _names_value(node.object) and isinstance(node.index, Constant)
+    return isinstance(node, (Name, Constant))
 
 
 PASS = Pass("called_names", (), run)
