@@ -93,7 +93,7 @@ def convert_source(text: str, target: str = "functional", path: str = "module.py
     if not written:
         return Result(text, support or "", failed)
     made = written[0]
-    fault = _broken(made.code, made)
+    fault = _broken(made)
     if fault is not None:
         return Result(text, support or "", [*made.diagnostics, fault])
     code = source.with_its_newlines(made.code) if made.changed else text
@@ -224,22 +224,21 @@ def _have_torch(sources: Sequence[Source]) -> bool:
 def _write(file: File, made: _Made, source: Source) -> None:
     """Write a file, unless what came out is no Python."""
     assert file.target is not None
-    code = made.code if made.changed else source.text
-    fault = _broken(code, made)
+    fault = _broken(made) if made.changed else None  # the user's own was parsed when it was read
     if fault is None:
-        data = source.encoded(code) if made.changed else source.data
+        data = source.encoded(made.code) if made.changed else source.data
         files.write_atomically(file.target, data)
         return
     file.diagnostics.append(fault)
     if os.environ.get("TORCH_TO_JAX_TRACE"):
-        file.target.with_suffix(".broken").write_text(code)
+        file.target.with_suffix(".broken").write_text(made.code)
     file.target = None
 
 
-def _broken(code: str, made: _Made) -> Diagnostic | None:
+def _broken(made: _Made) -> Diagnostic | None:
     """That what came out is no Python, which is a fault of ours."""
     try:
-        ast.parse(code)
+        ast.parse(made.code)
     except SyntaxError as error:
         message = f"the output does not parse: {error.msg}"
         return Diagnostic(str(made.path), error.lineno or 1, 1, "internal-error", message)

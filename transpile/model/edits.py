@@ -75,9 +75,7 @@ class Edits:
                 if failed is None:
                     raise
                 failed(around[node], error)
-        whole = [
-            n for node in edited if isinstance(node, (Scope, Block)) for n in (node, *node.walk())
-        ]
+        whole = (n for node in edited if isinstance(node, (Scope, Block)) for n in node.walk())
         for block in [*blocks, *(n for n in whole if isinstance(n, Block))]:
             if not block.body:
                 block.append([Pass()])

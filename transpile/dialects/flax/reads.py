@@ -27,6 +27,7 @@ from .layers import RENAMED
 from .lowering import Lowering, whole
 from .program import dotted_read
 
+_OTHERWISE = frozenset(word for words in RENAMED.values() for word in words)
 _RENAMED = "another name in one of these layers, which is Flax's own: set it in each"
 ASKED = frozenset({"shape", "ndim", "dtype", "size"})  # which a Variable has of its array
 
@@ -240,11 +241,13 @@ def with_tied(low: Lowering, module: Expression, path: str, arrays: list[Tied]) 
 
 def attribute(low: Lowering, node: Attribute) -> None:
     """`self.drop.p`, which is `self.drop.rate` of an nnx.Dropout."""
+    if low.in_library or node.name not in _OTHERWISE:
+        return
     refs = getattr(node.object.value, "refs", ()) or _asked(node)
     layers = [ref.rpartition(".")[2] if isinstance(ref, str) else "" for ref in refs]
     names = [RENAMED.get(layer, {}).get(node.name) for layer in layers]
     name = names[0] if names else None
-    if not any(names) or low.in_library:
+    if not any(names):
         return
     if name is None or len(set(names)) > 1:
         low.report("unsupported", node, f"{node.name} has {_RENAMED}")
