@@ -116,7 +116,7 @@ def _place(parameter: Parameter) -> tuple[int, int]:
 def conclude(block: Block, statements: list[Statement]) -> None:
     """Put statements where a constructor ends: `if not affine: return` may end it before its last.
     A lone `pass` goes."""
-    early = (s for s in block.body if any(isinstance(n, Return) for n in (s, *s.walk())))
+    early = (s for s in block.body if any(isinstance(n, Return) for n in s.walk()))
     first = next(early, None)
     if first is not None:
         block.insert_before(first, statements)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..model.copy import clone
-from ..model.expressions import Attribute, Call, Constant, Name, Starred
+from ..model.expressions import Attribute, Call, Constant, Name
 from ..model.names import below, dotted, everywhere, rebound, root
 from ..model.node import Expression, Node
 from ..model.operators import Unary
@@ -95,7 +95,7 @@ def _stays(node: Expression, changing: set[str]) -> bool:
         return name is not None and name.id not in changing
     if isinstance(node, Unary):
         return _stays(node.operand, changing)
-    return isinstance(node, Constant) and not isinstance(node, Starred)
+    return isinstance(node, Constant)
 
 
 def _are_below(uses: list[Name], block: Block) -> bool:

@@ -18,6 +18,7 @@ What does no more than to put a module somewhere is gone, as is `model.to(device
 from typing import Any
 
 from ..facts.values.calls import is_super
+from ..facts.values.vocabulary import MOVES
 from ..model.edits import leave_out
 from ..model.expressions import Attribute, Call, Constant, Name, Starred
 from ..model.names import dotted, everywhere
@@ -38,7 +39,7 @@ _RESETS |= dict.fromkeys(
     ("torch.nn.MultiheadAttention", "torch.nn.Transformer"), "_reset_parameters"
 )
 
-_PLACING = frozenset("to cuda cpu _apply".split())
+_PLACING = MOVES | {"_apply"}
 _LOOKING = frozenset(
     "super isinstance hasattr getattr range len enumerate list dict tuple zip map items keys "
     "values device modules children named_modules parameters buffers named_parameters "

@@ -42,7 +42,7 @@ def is_read_below(statement: Statement, name: str) -> bool:
         assert around is not None
         if isinstance(around, Block):
             after = around.body[next(i for i, s in enumerate(around.body) if s is node) + 1 :]
-            if any(isinstance(n, Name) and n.id == name for s in after for n in (s, *s.walk())):
+            if any(isinstance(n, Name) and n.id == name for s in after for n in s.walk()):
                 return True
         node = around
     return False

@@ -72,7 +72,7 @@ class Changing:
         assert isinstance(statement, Assign) and statement.expression is not None
         found = list(pairs(target, statement.expression))
         reading = (Attribute, Subscript, Call)
-        read = any(isinstance(n, reading) for _, v in found for n in (v, *v.walk()))
+        read = any(isinstance(n, reading) for _, v in found for n in v.walk())
         if read or any(isinstance(t, Name) for t, _ in found):
             return [statement]
         made: list[Statement] = [Assign([clone(t)], clone(v)) for t, v in found]

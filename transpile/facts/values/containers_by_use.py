@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...model.expressions import Attribute, Call, Constant, Name, Slice, Subscript
-from ...model.names import below, dotted, everywhere, root, target_names, text
+from ...model.names import below, dotted, everywhere, names_in, root, target_names, text
 from ...model.node import Node
 from ...model.operators import Binary, Compare, Unary
 from ...model.program import Function
@@ -38,7 +38,8 @@ def used_as_lists(facts: Facts, function: Function) -> frozenset[str]:
         me = facts.project.self_name(function)
         loops = list(everywhere(function, For))
         counted = {n for loop in loops for n in _counters(loop)}
-        own = {n for loop in loops if me in _roots(loop) for n in target_names(loop.target)}
+        over = [loop for loop in loops if me in names_in(loop.iterable)]
+        own = {n for loop in over for n in target_names(loop.target)}
         mine = {*own, me} - counted
         filled = {_filled(node, mine, counted) for node in everywhere(function, Assign)} & names
         uses = [n for n in everywhere(function, Name) if n.id in filled] if filled else []
@@ -51,11 +52,6 @@ def _counters(loop: For) -> list[str]:
     """i of `for i in range(n)`, `for i, m in enumerate(self.heads)`"""
     word = dotted(loop.iterable.function) if isinstance(loop.iterable, Call) else None
     return target_names(loop.target)[:1] if word in ("range", "enumerate") else []
-
-
-def _roots(loop: For) -> set[str]:
-    """The names that a loop goes over: `self` of `enumerate(self.heads)`."""
-    return {n.id for n in (loop.iterable, *loop.iterable.walk()) if isinstance(n, Name)}
 
 
 def _filled(node: Assign, mine: set[str | None], counted: set[str]) -> str | None:

@@ -21,6 +21,7 @@ MEANS = frozenset({"mean", "std", "var"})  # a float of NumPy's, of a whole arra
 NUMPY_METHODS = frozenset(
     {"astype", "copy"}
 )  # and JAX's arrays have them: an array that was numpy's keeps them
+MOVES = frozenset({"to", "cuda", "cpu"})  # which put a tensor or a module somewhere
 # Methods that numpy arrays and modules have too: they tell a tensor where nothing else is likely.
 SHARED = frozenset(
     "type repeat to cuda cpu numpy tolist item size shape dtype device data float int bool"

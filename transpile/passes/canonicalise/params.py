@@ -10,6 +10,7 @@ nn.Parameter(w).to(device)               nn.Parameter(w), which it is where it i
 from collections.abc import Callable
 from typing import Any
 
+from ...facts.values.vocabulary import MOVES
 from ...model.expressions import Attribute, Call, Constant
 from ...model.names import dotted, imported
 from ...model.node import Expression
@@ -18,7 +19,7 @@ from ...model.statements import Assign, ExpressionStatement
 
 _BUFFERS = ("torch.nn.Buffer", "torch.nn.parameter.Buffer")
 _DATA = (None, "data")
-_PLACES = frozenset("to cuda cpu float".split())
+_PLACES = MOVES | {"float"}
 
 
 def parameter(scope: Scope, call: Call) -> Callable[[Call], Expression] | None:

@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterable
 
 from ...facts.bindings import Definitions
 from ...facts.values.lattice import NONE, Method, Static, Tensor, Torch
+from ...facts.values.vocabulary import MOVES
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred
 from ...model.node import Expression, Node
 from ...model.operators import Boolean, Compare, Conditional
 from ...model.program import Function, Parameter
 from ...model.statements import Assign, Block, If
 from ..pass_ import Changes
-
-_MOVES = ("to", "cuda", "cpu")
 
 
 class Devices:
@@ -48,7 +47,7 @@ class Devices:
     def _moves(self, call: Call) -> bool:
         """`x.to(device)`, `x.cuda()`: the tensor itself."""
         func = call.function
-        if not isinstance(func, Attribute) or func.name not in _MOVES:
+        if not isinstance(func, Attribute) or func.name not in MOVES:
             return False
         value, owner = func.value, func.object.value
         if not isinstance(value, Method) or not isinstance(owner, Tensor) or owner.host:

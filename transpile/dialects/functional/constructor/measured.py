@@ -1,11 +1,11 @@
 """Arrays of which a constructor asks the shape and dtype alone: they need not be made for that."""
 
+from ....facts.memory.indices import number
 from ....model.copy import clone
 from ....model.effects import Declare, Read, Support
 from ....model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
 from ....model.names import dotted, rebound, root
 from ....model.node import Expression
-from ....model.operators import Unary
 from ....model.program import Function
 
 _ASKED = frozenset(("shape", "dtype", "ndim", "size"))
@@ -40,13 +40,11 @@ def _size(made: Expression | None, index: Expression) -> Expression | None:
         return None
     sizes = made.arguments[0] if made.arguments else None
     known = isinstance(sizes, Display) and not any(isinstance(e, Starred) for e in sizes.elements)
-    last = isinstance(index, Unary) and index.operator == "-"
-    number = index.operand if isinstance(index, Unary) else index
-    at = number.constant if isinstance(number, Constant) else None
-    if not known or not isinstance(at, int):
+    at = number(index)
+    if not known or at is None:
         return None
-    elements = sizes.elements[::-1] if last else sizes.elements  # type: ignore[union-attr]
-    size = elements[at - last] if last <= at < len(elements) + last else None
+    elements = sizes.elements  # type: ignore[union-attr]
+    size = elements[at] if -len(elements) <= at < len(elements) else None
     return size if isinstance(size, Constant) or dotted(size) is not None else None
 
 
