@@ -28,9 +28,10 @@ from torch.utils import _pytree as pytree
 
 import rules.layers
 from benchmarks.layer_samples import SAMPLES
-from transpile.layer import keys, layers
-from transpile.proof.layers import GRADIENT_TOLERANCE, RANDOM, VALUE_TOLERANCE, compare
-from transpile.proof.samples.modules import recorded, samples, without_placement
+from tests.proof.functions import layers
+from tests.proof.layers import GRADIENT_TOLERANCE, RANDOM, VALUE_TOLERANCE, compare
+from tests.proof.samples.modules import recorded, samples, without_placement
+from transpile.layer import keys
 from transpile.rule import PLACEMENT, Unsupported
 
 

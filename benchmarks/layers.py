@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 from flax import nnx
 
-from transpile.proof.functions import rule_modules
+from tests.proof.functions import rule_modules
 
 OURS = {
     name: value

@@ -30,8 +30,8 @@ import torch
 
 from benchmarks.layer_samples import SAMPLES
 from tests.dialects.verified import built, compare, converted, given, in_float64, namespace
+from tests.proof.samples.modules import recorded, samples, without_placement
 from transpile.command import dialect
-from transpile.proof.samples.modules import recorded, samples, without_placement
 from transpile.proof.weights import to_array
 
 ORDER = ("right", "refused", "error", "wrong")

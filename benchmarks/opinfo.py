@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
-from transpile.proof.arrays import leaves, to_jax, to_numpy
+from tests.proof.arrays import leaves, to_jax, to_numpy
 
 from .rules import NOT_OPERATIONS, check_values
 from .samples import SPELLINGS, callee, cases_of, converted

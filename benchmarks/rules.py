@@ -16,9 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 import torch
 
-from transpile.proof.arrays import leaves, to_jax, to_numpy
-from transpile.proof.functions import rule_modules
-from transpile.rule import Unsupported, overloads, plain_keywords, select
+from tests.proof.arrays import leaves, to_jax, to_numpy
+from tests.proof.functions import overloads, plain_keywords, rule_modules, select
+from transpile.rule import Unsupported
 
 NOT_OPERATIONS = re.compile(r"^(jiterator|_|ops\.)|\._|_refs")
 RANDOM = set(

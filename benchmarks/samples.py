@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from tests.proof.arrays import leaves, to_numpy
 from transpile import convert_source
-from transpile.proof.arrays import leaves, to_numpy
 
 from .rules import RANDOM
 

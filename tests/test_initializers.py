@@ -14,10 +14,10 @@ from scipy import stats
 import rules
 from rules import initializers
 from tests.against_torch import written
+from tests.proof.functions import overloads, select
 from tests.small_programs import HEAD, load
 from transpile import convert_source
 from transpile.proof.initial import verify_init
-from transpile.rule import overloads, select
 
 KEY = jax.random.key(0)
 TABLE = overloads(importlib.import_module(m.name) for m in pkgutil.walk_packages(rules.__path__, "rules."))

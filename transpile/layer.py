@@ -16,8 +16,7 @@ come from `with keys(key):`. This file needs neither torch nor jax to be importe
 from __future__ import annotations
 
 import contextlib
-import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 Array = Any  # of jax, which is not imported here
@@ -306,14 +305,3 @@ def layer(*names: str) -> Callable[[Class], Class]:
         return cls
 
     return mark
-
-
-def layers(modules: Iterable[types.ModuleType]) -> dict[str, type]:
-    """The layers of these files by torch's names."""
-    return {
-        name: value
-        for module in modules
-        for value in vars(module).values()
-        if isinstance(value, type) and value.__module__ == module.__name__
-        for name in vars(value).get("torch_layers", ())
-    }

@@ -11,8 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import rules.layers
-from transpile.layer import keys, layers
+from transpile.layer import keys
 
+from ..proof.functions import layers
 from .equinox_programs import layer_files, written
 
 SKIPPED = ("beginnings", "containers")

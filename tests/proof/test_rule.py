@@ -4,11 +4,11 @@ import jax.numpy as jnp
 import pytest
 import torch
 
+from tests.proof.findings import show_layer
+from tests.proof.layers import outcomes
+from tests.proof.rule import main, prove
+from tests.proof.samples.by_hand import built, given
 from transpile.layer import Module, layer
-from transpile.proof.findings import show_layer
-from transpile.proof.layers import outcomes
-from transpile.proof.rule import main, prove
-from transpile.proof.samples.by_hand import built, given
 from transpile.rule import Unsupported, rule
 
 X = torch.tensor([[1.0, -2.0, 0.5]], dtype=torch.float64)

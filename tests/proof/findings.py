@@ -23,13 +23,13 @@ NOTHING = (
     "nothing was compared: torch has no samples of {name}, or none that the rule takes, "
     "and none could be made.\n"
     "Give some by hand in {file}:\n\n"
-    "    from transpile.proof.samples.by_hand import given\n\n"
+    "    from tests.proof.samples.by_hand import given\n\n"
     '    SAMPLES = {{"{name}": lambda: [given(torch.ones(2, 3, dtype=torch.float64), 1)]}}'
 )
 NOTHING_BUILT = (
     "nothing was compared: torch has no samples of {name}, or none that the layer takes.\n"
     "Give some by hand in {file}:\n\n"
-    "    from transpile.proof.samples.by_hand import built\n\n"
+    "    from tests.proof.samples.by_hand import built\n\n"
     '    SAMPLES = {{"{name}": lambda: [built(3, bias=False).called(torch.ones(2, 3))]}}'
 )
 SHOWN = 3  # findings, and notes of one kind

@@ -17,8 +17,9 @@ import numpy as np
 import torch
 from torch.utils import _pytree as pytree
 
-from ..layer import keys
-from ..rule import PLACEMENT
+from transpile.layer import keys
+from transpile.rule import PLACEMENT
+
 from .samples.modules import Sample, Table, entries, samples, to_jax, without_placement
 
 VALUE_TOLERANCE, GRADIENT_TOLERANCE = 1e-7, 1e-6

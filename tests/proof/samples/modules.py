@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import torch
 from torch.utils import _pytree as pytree
 
-from ...rule import PLACEMENT
+from transpile.rule import PLACEMENT
 
 Table = Mapping[str, list[Callable[..., Any]]]
 _recorded: dict[torch.nn.Module, dict[str, Any]] = {}

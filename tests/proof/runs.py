@@ -16,9 +16,9 @@ import jax.numpy as jnp
 import torch
 from torch.utils import _pytree as pytree
 
-from ..rule import plain_keywords
 from .arrays import leaves, precision, to_jax, to_numpy
 from .comparison import evenly, weighted
+from .functions import plain_keywords
 from .oracle import Answer
 from .samples.calls import Call
 

@@ -1,7 +1,7 @@
 """Check one rule against torch, as a function, in seconds: the command for who has just written it.
 
-    python -m transpile.proof.rule torch.foo            # or the name of a rule's function
-    python -m transpile.proof.rule torch.nn.Foo         # a layer: torch's own module samples alone
+    python -m tests.proof.rule torch.foo            # or the name of a rule's function
+    python -m tests.proof.rule torch.nn.Foo         # a layer: torch's own module samples alone
 
 The inputs are torch's own samples (OpInfo; importing them takes some seconds, once), calls at the
 edges made from those and from torch's schema, and what tests/rules/samples.py gives by hand.
@@ -22,9 +22,9 @@ from typing import Any
 import jax
 import torch
 
-from ..rule import select
 from . import findings, functions, layers, verdicts
 from .arrays import precision
+from .functions import select
 from .runs import Case, at_once, one_by_one
 from .samples import by_hand, opinfo, targets
 from .samples.calls import Call

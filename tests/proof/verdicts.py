@@ -18,9 +18,11 @@ from typing import Any
 
 import torch
 
-from ..rule import Unsupported, plain_keywords
+from transpile.rule import Unsupported
+
 from .arrays import leaves
 from .comparison import Difference, check_slopes, check_values, tolerance_of
+from .functions import plain_keywords
 from .oracle import Answer
 from .runs import Case, Outcome
 
