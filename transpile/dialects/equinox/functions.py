@@ -9,23 +9,26 @@ def forward(self, x):                      def __call__(self, x, state, *, key=N
 from collections.abc import Iterable
 
 from ...facts.bindings.activity import bound
-from ...model.effects import Apply, New, Read, Support, Write
-from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred
+from ...model.copy import clone
+from ...model.effects import Apply, Declare, New, Read, Support, Tie, Walk, Write
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
+from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
+from ...model.operators import Binary
 from ...model.program import Function, Parameter
-from ...model.statements import Assign, Return
+from ...model.statements import Assign, Block, Return
+from ...source.lower_ast import expression
 from ..fresh import taken
 from ..parameters import add_by_place, add_keyword
 from ..reports import Reports
 from ..threading import running
-from ..threading.checkpoints import UPDATED, checkpointed
+from ..threading.changes import is_part_of_module
 from ..threading.making import completes
+from ..threading.probes import dry_run, is_dry
 from ..threading.result_names import Names
+from ..threading.signatures import Signatures
 from ..threading.state import Extraction
-from ..threading.threads import scanned
-from . import entries
-from .forms import filtered, through
-from .frozen import refuse
+from ..threading.threads import UPDATED, checkpointed, scanned
 from .leaves import Leaves, place
 from .plan import WORDS, Plan
 
@@ -46,7 +49,7 @@ class Running(running.Running):
         refuse(self.function, self.building, self.signatures, self.reports)
         if not self.building:
             if self.threads.gives:
-                entries.write(self.function, self.signatures)
+                _entries(self.function, self.signatures)
                 Extraction(self, Names(self._taken)).function(self.function)
                 self._returns()
                 self._taken |= taken(self.function)
@@ -188,3 +191,88 @@ class Running(running.Running):
 
 def _none() -> Expression:
     return Constant(None)
+
+
+# --- calls in another form ------------------------------------------------------------------------
+
+
+def filtered(call: Call) -> None:
+    """What a checkpoint runs has arrays in it, which JAX's own cannot hash."""
+    function = call.function
+    assert isinstance(function, Call)
+    function.function.replace(expression("eqx.filter_checkpoint"))
+
+
+def through(call: Call, helper: str) -> None:
+    """`f(x)` as `nn.call(f, x)`; of a checkpoint `eqx.filter_checkpoint(nn.call)(f, x)`."""
+    function: Expression = Support(helper)
+    called = call.function
+    if isinstance(called, Call) and dotted(called.function) == "eqx.filter_checkpoint":
+        function, called = Call(called.function, [function]), called.arguments[0]
+    call.arguments.insert(0, called)
+    call.keywords.insert(0, None)
+    call.function = function
+    call.adopt()
+    call.restate()
+
+
+# --- entries of lists and dicts of arrays in the state --------------------------------------------
+#
+# self.sums["b"] = x    →    Write(self.sums, with_entry(self.sums, "b", x))
+#
+# Set in place the entry would change in the state that the caller still has, too.
+
+
+def _entries(function: Function, signatures: Signatures) -> None:
+    """Make the stores of entries of one function writes of the whole."""
+    for assign in function.nodes(Assign):
+        target, block = assign.targets[0], assign.parent
+        if len(assign.targets) > 1 or not isinstance(block, Block):
+            continue
+        if not isinstance(target, Subscript) or assign.expression is None:
+            continue
+        held = target.object
+        if isinstance(held, Read) and signatures.is_state(held):
+            value = assign.expression
+            if assign.operator:  # `self.sums["b"] += x`
+                if not isinstance(target.index, (Constant, Name)):
+                    continue
+                value = Binary(clone(target), assign.operator, value)
+            given = [clone(held), clone(target.index), value]
+            whole = Call(Support("with_entry"), given)
+            block.substitute(assign, [Write(held, whole)])
+
+
+# --- what a frozen module cannot do, nor one without a state yet ----------------------------------
+
+_REFUSED = {
+    Write: ("parameter-write", "a param changes where only a buffer can: return what is new"),
+    Declare: ("parameter-write", "an attribute is set on a module that has been built"),
+    Walk: ("module-walk", "a walk over modules is not written yet"),
+    Tie: ("tied-weight", "two arrays become one on a module that has been built"),
+}
+_BEGUN = (
+    "this writes what changes as the model runs, of which there is none yet: set it where it begins"
+)
+
+
+def refuse(function: Function, building: bool, signatures: Signatures, reports: Reports) -> None:
+    """Let the statements of a function raise that have no form."""
+    for node in list(function.nodes(Write, Walk, Tie, Declare)):
+        if isinstance(node, Write) and signatures.is_state_read(node.target):
+            continue
+        if isinstance(node, Declare) and building:
+            continue
+        id, why = _REFUSED[type(node)]
+        reports.refuse(id, node, why)
+    for call in function.nodes(Apply, Call) if building else ():
+        runs = set(signatures.targets(call) or (function,))
+        if not signatures.of_call(call).takes or runs <= signatures.building - {function}:
+            continue
+        if is_dry(call, function, signatures):
+            call.replace(dry_run(call))
+        else:
+            reports.unconverted("state-in-constructor", call, _BEGUN)
+    for assign in () if building else function.nodes(Assign):
+        if any(map(is_part_of_module, assign.targets)):
+            reports.refuse("parameter-write", assign, _REFUSED[Declare][1])

@@ -8,7 +8,7 @@ from ...facts.values.lattice import Function, Module
 from ...model.expressions import Attribute, Call, Lambda, Name, Starred
 from ...model.node import Expression
 from ...model.program import Parameter
-from ..threading.checkpoints import UPDATED, checkpointed
+from ..threading.threads import UPDATED, checkpointed
 from .lowering import Lowering, nnx
 
 

@@ -28,8 +28,7 @@ from ...model.statements import Assign, Block, For
 from ...passes.pass_ import source_of
 from ..placed import parameter_for
 from ..reports import Reports
-from ..threading.checkpoints import UPDATED, checkpointed
-from ..threading.threads import scanned
+from ..threading.threads import UPDATED, checkpointed, scanned
 from ..ties import below
 from .conventions import Conventions
 from .given import (

@@ -9,7 +9,7 @@ from ...facts.values.lattice import Module
 from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Name, Subscript
 from ...model.node import Expression
-from ..threading.checkpoints import checkpointed
+from ..threading.threads import checkpointed
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ What one call may run has one convention, the union of what all of it needs. It 
 dialect edits anything, and does not change while it does.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import reduce
 from operator import or_
@@ -19,7 +19,6 @@ from ...model.node import Expression, Node
 from ...model.program import Class, Function, within
 from ...model.project import Project
 from ...model.statements import Assign
-from .building import only_built
 from .changes import Changes
 from .reached import reached
 from .targets import Targets
@@ -258,3 +257,29 @@ class Signatures:
         """Whether a function inside is handed on, so that somebody else calls it."""
         names = (n for n in outer.nodes(Name) if n.id == inner.name)
         return any(not isinstance(n.parent, Call) or n.parent.function is not n for n in names)
+
+
+# --- what runs while a model is built alone -------------------------------------------------------
+
+
+def only_built(
+    functions: Iterable[Function],
+    callers: Mapping[Function, set[Function]],
+    begin: set[Function],
+    makes: Callable[[Function], bool],
+) -> set[Function]:
+    """`begin`: functions that are known to be such; `makes`: whether a function builds modules,
+    whoever calls it."""
+    known = list(functions)
+    found = begin | {f for f in known if f.name == "__init__" and f.owner is not None}
+    while True:
+        more = {
+            f
+            for f in known
+            if f not in found
+            if callers.get(f) and callers[f] <= found or makes(f)
+            if f.name not in ("__call__", "forward")
+        }
+        if not more:
+            return found
+        found |= more

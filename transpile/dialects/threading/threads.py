@@ -10,7 +10,8 @@ from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module, Value
 from ...model.effects import Apply, New
 from ...model.expressions import Call
-from ...model.node import Node
+from ...model.names import dotted
+from ...model.node import Expression, Node
 from ...model.program import Function
 
 
@@ -70,3 +71,19 @@ def of_layers(value: Value | None, modules: Modules, asking: Mapping[str, Thread
     for threads in [*own, *(of_layers(one, modules, asking) for one in inside)]:
         found |= replace(threads, known=True)
     return found
+
+
+# --- calls of what is run again in backward -------------------------------------------------------
+
+UPDATED = (
+    "torch runs a checkpointed module again in backward, and updates its state again: here it is "
+    "updated once"
+)
+
+
+def checkpointed(call: Call) -> Expression | None:
+    """What such a call runs; None of other calls."""
+    function = call.function
+    if isinstance(function, Call) and dotted(function.function) == "jax.checkpoint":
+        return function.arguments[0]
+    return None
