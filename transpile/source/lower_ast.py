@@ -1,7 +1,5 @@
-"""From Python's own syntax trees to the model: expressions without a place in a file.
-
-Statements are in `lower_ast_statements`. What `match` and `type` say is kept as far as it runs, as
-everywhere in the model; only their text cannot be written.
+"""From Python's own syntax trees to the model: expressions without a place in a file, and the
+statements of rules, whose files say them in eight kinds.
 """
 
 import ast
@@ -26,9 +24,10 @@ from ..model.expressions import (
     Starred,
     Subscript,
 )
-from ..model.node import Expression
+from ..model.node import Expression, Statement
 from ..model.operators import Binary, Boolean, Compare, Conditional, Unary
-from ..model.program import Parameter
+from ..model.program import Function, Parameter
+from ..model.statements import Assign, Block, ExpressionStatement, For, If, Raise, Return
 
 
 def expression(text: str) -> Expression:
@@ -241,4 +240,48 @@ _EXPRESSIONS: dict[type, Callable[[Any], Expression]] = {
     ast.Await: _opaque("await"),
     ast.Yield: _opaque("yield"),
     ast.YieldFrom: _opaque("yield from"),
+}
+
+# --- statements -----------------------------------------------------------------------------------
+
+
+def lower_statements(nodes: Iterable[ast.stmt]) -> list[Statement]:
+    return [_STATEMENTS[node.__class__](node) for node in nodes]
+
+
+def _block(nodes: list[ast.stmt]) -> Block:
+    return Block(lower_statements(nodes))
+
+
+def _orelse(nodes: list[ast.stmt], chained: bool = False) -> Block | None:
+    """What stands behind `else:`; one `if` alone is an `elif`."""
+    if not nodes:
+        return None
+    form = "elif" if chained and len(nodes) == 1 and isinstance(nodes[0], ast.If) else "indented"
+    return Block(lower_statements(nodes), form)
+
+
+def _augmented(node: ast.AugAssign) -> Assign:
+    value = lower_expression(node.value)
+    return Assign([lower_expression(node.target)], value, binary_operator(node.op))
+
+
+def _for(node: ast.For) -> For:
+    target, iterable = _all([node.target, node.iter])
+    return For(target, iterable, _block(node.body), _orelse(node.orelse))
+
+
+_STATEMENTS: dict[type, Callable[[Any], Statement]] = {
+    ast.FunctionDef: lambda node: Function(
+        node.name, lower_parameters(node.args), _block(node.body), _all(node.decorator_list)
+    ),
+    ast.Assign: lambda node: Assign(_all(node.targets), lower_expression(node.value)),
+    ast.AugAssign: _augmented,
+    ast.Expr: lambda node: ExpressionStatement(lower_expression(node.value)),
+    ast.Return: lambda node: Return(optional(node.value)),
+    ast.Raise: lambda node: Raise(optional(node.exc), optional(node.cause)),
+    ast.If: lambda node: If(
+        lower_expression(node.test), _block(node.body), _orelse(node.orelse, chained=True)
+    ),
+    ast.For: _for,
 }

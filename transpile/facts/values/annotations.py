@@ -1,15 +1,15 @@
 """Annotations: what one says of the value that it stands at."""
 
-import ast
 from collections.abc import Callable
 from typing import Any
 
 from ...model import program
-from ...model.expressions import Attribute, Constant, Display, Name, Subscript
+from ...model.expressions import Attribute, Constant, Name, Subscript
 from ...model.names import below, dotted
 from ...model.node import Expression
 from ...model.operators import Binary
 from ...model.project import PLAIN_MODULE
+from ...source.lower_ast import expression
 from .frame import Frame
 from .joins import join, sequence
 from .lattice import (
@@ -128,30 +128,10 @@ def _of_string(frame: Frame, node: Constant) -> Value | None:
     if not isinstance(node.constant, str):
         return None
     try:
-        made = _lowered(ast.parse(node.constant.strip(), mode="eval").body)
+        declared = annotated(frame, expression(node.constant.strip()))
     except SyntaxError:
-        made = None
-    declared = annotated(frame, made) if made is not None else None
+        declared = None
     return Tensor() if declared is None and node.constant.endswith("Tensor") else declared
-
-
-def _lowered(node: ast.expr) -> Expression | None:
-    """The names of an annotation in quotes as nodes; None for anything else."""
-    if isinstance(node, ast.Name):
-        return Name(node.id)
-    if isinstance(node, ast.Attribute):
-        base = _lowered(node.value)
-        return None if base is None else Attribute(base, node.attr)
-    if isinstance(node, ast.Subscript):
-        base, index = _lowered(node.value), _lowered(node.slice)
-        return None if base is None or index is None else Subscript(base, index)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        left, right = _lowered(node.left), _lowered(node.right)
-        return None if left is None or right is None else Binary(left, "|", right)
-    if isinstance(node, ast.Tuple):
-        parts = [_lowered(part) for part in node.elts]
-        return Display("tuple", [Constant(None) if part is None else part for part in parts])
-    return Constant(node.value) if isinstance(node, ast.Constant) else None
 
 
 _READERS: dict[type, Callable[[Frame, Any], Value | None]] = {
