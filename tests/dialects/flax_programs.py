@@ -5,6 +5,7 @@ from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 
 from transpile.dialects import flax
+from transpile.dialects.definitions import PRELUDES
 from transpile.facts.effects import EffectsOf
 from transpile.facts.modules import Modules
 from transpile.facts.values import lattice
@@ -80,7 +81,7 @@ def written(text: str, change=lambda file: None):
 
 def definitions() -> dict[str, str]:
     """The texts of the layers, and of what the prelude defines, by name."""
-    folders = (LAYERS.glob("*.py"), Path(flax.__file__).parent.glob("*prelude.py"))
+    folders = (LAYERS.glob("*.py"), (PRELUDES / "flax").glob("*.py"))
     nodes = (n for files in folders for file in files for n in ast.parse(file.read_text()).body)
     found = [n for n in nodes if isinstance(n, (ast.ClassDef, ast.FunctionDef))]
     for node in found:

@@ -3,11 +3,12 @@ and stands as it was."""
 
 import copy
 import functools
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import pytest
 
 from transpile.command.dialect import convert
+from transpile.dialects.definitions import PRELUDES
 from transpile.model.libraries import canonical
 from transpile.source.files import Source
 
@@ -121,10 +122,9 @@ def test_a_library_cannot_build_from_layers_of_here(target):
 
 
 def test_what_stands_for_a_module_is_asked_for_what_it_has():
-    from transpile.dialects.functional import module_prelude
-
-    scope = vars(module_prelude) | {}
-    exec((Path(module_prelude.__file__).parent / "prelude.py").read_text(), scope)
+    scope = {}
+    for name in ("module", "prelude"):
+        exec((PRELUDES / "functional" / f"{name}.py").read_text(), scope)
     as_module, Function = scope["as_module"], scope["Function"]
     held = copy.deepcopy(as_module(functools.partial(int, base=2)))
     assert isinstance(held, Function) and held.keywords == {"base": 2} and held("11") == 3

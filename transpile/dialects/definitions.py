@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..model.program import Class, File, Function
-from ..model.rule_files import MARKS, imports_of, words_file
+from ..model.rule_files import MARKS, directory, imports_of, words_file
 from ..model.rulebook import Definition, Rulebook
 from ..model.statements import Import
 
@@ -178,6 +178,9 @@ class Rules(Source):
 def _of_rule(definition: Definition) -> Entry:
     place = definition.file.name, definition.lines[0]
     return Entry(definition.name, rule_text(definition), place, definition.imports)
+
+
+PRELUDES = directory() / "preludes"
 
 
 @functools.cache

@@ -5,7 +5,6 @@ self.ratios = np.array([0.5, 1, 2])      self.ratios = nn.Static(np.array([0.5, 
 x * self.ratios[0]                       x * self.ratios.value[0]
 """
 
-from pathlib import Path
 
 from ..facts.modules import FIELD, Field, Modules
 from ..facts.values.annotations import holds_numpy
@@ -17,9 +16,10 @@ from ..model.node import Node
 from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign
+from .definitions import PRELUDES
 
 HOLDER = "Static"
-PRELUDE = Path(__file__).parent / "host_prelude.py"
+PRELUDE = PRELUDES / "host.py"
 
 
 def hold(project: Project, modules: Modules) -> None:

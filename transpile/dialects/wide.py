@@ -8,7 +8,6 @@ Computed in float32 the last of these differ from torch's by several units in th
 """
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from ..facts.program import ProgramFacts
 from ..facts.values.lattice import NUMPY, Static, Tensor
@@ -18,11 +17,12 @@ from ..model.names import dotted
 from ..model.node import Node
 from ..model.operators import Compare
 from ..model.program import Class, File, Function
+from .definitions import PRELUDES
 
 _WIDE = frozenset({"jnp.float64", "jnp.double", "jnp.complex128"})
 _MADE_BY = frozenset({"jnp.asarray", "jnp.array"})
 # What the decorator is, in the support files of all dialects.
-PRELUDE = Path(__file__).parent / "precision_prelude.py"
+PRELUDE = PRELUDES / "precision.py"
 
 
 def mark(files: Iterable[File], facts: ProgramFacts) -> None:

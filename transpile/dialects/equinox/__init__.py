@@ -1,6 +1,5 @@
 """JAX with self as Equinox."""
 
-from pathlib import Path
 
 from ...facts.program import ProgramFacts
 from ...model.effects import New, Read, Support, Write
@@ -19,7 +18,7 @@ from .. import (
     support,
     wide,
 )
-from ..definitions import Prelude, Rules, prelude
+from ..definitions import PRELUDES, Prelude, Rules, prelude
 from ..faults import Faults
 from ..import_time import fit_metaclasses
 from ..imports import Words
@@ -45,7 +44,7 @@ WORDS = Words().adding(
     },
     {"eqx": "equinox"},
 )
-PRELUDES = ("prelude.py", "walks_prelude.py", "reparametrized_prelude.py", "precision_prelude.py")
+OWN = ("prelude.py", "walks.py", "reparametrized.py", "precision.py")
 SPECTRAL = (
     "spectral norm computes this for one call of the layer and keeps it nowhere: call the layer, "
     "or give the weight its values before"
@@ -80,8 +79,8 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     def written(wanted: set[str], texts: list[str]) -> str:
         write, faults = ClassWriter(plan, reports, "").write, reports.faults
         layers = library.layers(plan.modules, write, faults, WORDS.statements, named)
-        folder = Path(__file__).parent
-        paths = [*(folder / name for name in PRELUDES), wide.PRELUDE, host_arrays.PRELUDE]
+        own = (PRELUDES / "equinox" / name for name in OWN)
+        paths = [*own, wide.PRELUDE, host_arrays.PRELUDE]
         sources = [*map(prelude, paths), layers, Rules(facts.rulebook), there]
         return support.write(wanted, sources, HEADER, format_all, texts, there)
 

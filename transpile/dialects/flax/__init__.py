@@ -1,7 +1,6 @@
 """The Flax NNX dialect: modules are `nnx.Module`, arrays are Variables, effects are their own."""
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 from ...facts.program import ProgramFacts
@@ -33,7 +32,7 @@ from ...source.formatting import format_all
 from ...source.splice import Writer
 from ...source.splice import write as text_of
 from .. import captured, elsewhere, host_arrays, open_bases, wide
-from ..definitions import Prelude, Rules, Written, prelude
+from ..definitions import PRELUDES, Prelude, Rules, Written, prelude
 from ..faults import Faults
 from ..import_time import fit_metaclasses
 from ..imports import Words, fit
@@ -48,7 +47,7 @@ from .plan import Plan
 from .program import names_used
 
 HEADER = "The part of torch.nn that this code uses, in Flax NNX. Made by torch-to-jax."
-PRELUDES = ("prelude.py", "normed_prelude.py", "precision_prelude.py")
+OWN = ("prelude.py", "normed.py", "precision.py")
 WORDS = Words().adding({"nnx": "from flax import nnx"}, {"nnx": "flax.nnx"})
 HANDLERS: dict[type, Callable[[Lowering, Any], None]] = {
     Declare: arrays.declare,
@@ -89,8 +88,8 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     wide.mark(files, facts)
     asked = {*names_used(files), *there.names(), *_bases(project, facts)}
     rules = Rules(facts.rulebook)
-    folder = Path(__file__).parent
-    paths = [*(folder / name for name in PRELUDES), wide.PRELUDE, host_arrays.PRELUDE]
+    own = (PRELUDES / "flax" / name for name in OWN)
+    paths = [*own, wide.PRELUDE, host_arrays.PRELUDE]
     preludes = [prelude(path) for path in paths]
     gathered = gather(asked, [*preludes, rules]).values()
     plan = Plan(project, facts, asked | {word for entry in gathered for word in entry.uses})

@@ -1,12 +1,10 @@
 """JAX with self as pure functions of explicit params."""
 
-from pathlib import Path
-
 from ...facts.program import ProgramFacts
 from ...model.project import Project
 from ...source.formatting import format_all
 from .. import library, second_names, shared_parts, support, wide
-from ..definitions import Prelude, Rules, prelude
+from ..definitions import PRELUDES, Prelude, Rules, prelude
 from ..faults import Faults
 from ..imports import Words
 from ..output import Output
@@ -62,7 +60,6 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
 def _prelude() -> Prelude:
     """What the output uses beside layers and rules: Module and its containers, layers around
     others, equal layers in one scan, keys, precision."""
-    here = Path(__file__).parent
-    names = ("module", "beginnings", "walks", "stacking", "reparametrized", "precision")
-    files = [*(here / f"{name}_prelude.py" for name in names), here / "prelude.py", wide.PRELUDE]
-    return prelude(*files)
+    here = PRELUDES / "functional"
+    names = ("module", "beginnings", "walks", "stacking", "reparametrized", "precision", "prelude")
+    return prelude(*(here / f"{name}.py" for name in names), wide.PRELUDE)
