@@ -4767,3 +4767,52 @@ def test_an_attribute_that_has_another_name_in_some_layers_is_told():
     source = DROPOUTS_SET_ANEW.replace("(m, nn.Dropout)", "(m, (nn.Dropout, nn.Dropout2d))")
     (made,), _, _ = dialect.convert([given(HEAD + source)], "", "flax")
     assert [d.id for d in made.diagnostics] == ["unsupported"]
+
+
+TAKES_LAYERS_AWAY = """
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.head = nn.Linear(4, 4), nn.Linear(4, 2)
+        self.g = nn.Parameter(torch.ones(4))
+        self.register_buffer("b", torch.ones(4))
+
+
+class Net(Base):
+    def __init__(self, i):
+        super().__init__()
+        w = self.g
+        del self.head, self.b
+        del self.g
+        self.h = nn.Parameter(w.data * 2)
+        self.sub = nn.ModuleList([nn.Tanh(), nn.Linear(4, 4), nn.BatchNorm1d(4), nn.Linear(4, 4)])
+        del self.sub[0]
+        self.some = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 4)])
+        del self.some[i:]
+        self.seq = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.BatchNorm1d(4))
+        del self.seq[0]
+        del self.seq[-1]
+        self.net = nn.Sequential()
+        self.net.add_module("first", nn.Linear(4, 4))
+        for _ in range(i):
+            self.net.append(nn.Linear(4, 4))
+
+    def forward(self, x):
+        x = self.net(self.seq(self.sub[1](self.sub[0](x)))) * self.h
+        for fc in self.some:
+            x = fc(x)
+        return self.fc(x) * self.sub[0].weight.sum() + len(self.seq)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_constructor_takes_layers_and_params_away(target):
+    verify(HEAD + TAKES_LAYERS_AWAY, "Net", "2", [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
+@pytest.mark.parametrize("asked", ['hasattr(self, "g")', 'getattr(self, "g", None) is not None'])
+def test_a_param_is_not_taken_away_where_it_is_asked_for_by_name(asked):
+    asking = f"        self.fc = nn.Identity() if {asked} else self.fc\n"
+    source = TAKES_LAYERS_AWAY.replace("        self.h =", asking + "        self.h =")
+    (made,), _, _ = dialect.convert([given(HEAD + source)], "", "functional")
+    assert [(d.id, d.line) for d in made.diagnostics] == [("module-value", 20)]

@@ -38,6 +38,13 @@ def with_layer(sequential, layer, name=None):
     return new
 
 
+def without_layer(sequential, index):
+    """A Sequential without one of its layers: in torch too, those that are left are numbered."""
+    left = list(sequential)
+    del left[index]
+    return type(sequential)(*left)
+
+
 def changed(method):
     """A method that sets what its module has, as a function that gives a module with that."""
     module = method.__self__

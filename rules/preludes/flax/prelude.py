@@ -110,8 +110,19 @@ class Sequential(nnx.Module):
         key = list(self.layers)[index] if isinstance(self.layers, nnx.Dict) else index
         self.layers[key] = layer
 
+    def __delitem__(self, index):
+        """In torch too, those that are left are numbered anew."""
+        left = list(self)
+        del left[index]
+        for name in self._added:
+            delattr(self, name)
+        self.layers, self._added = nnx.List(left), ()
+
     def append(self, layer):
-        self.layers.append(layer)
+        if isinstance(self.layers, nnx.Dict):
+            self.layers[str(len(self))] = layer
+        else:
+            self.layers.append(layer)
         return self
 
     def add_module(self, name, layer):

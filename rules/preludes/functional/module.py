@@ -142,6 +142,15 @@ class _Numbered(_Container):
     def __setitem__(self, index, module):
         self.add_module(self.name(index), module)
 
+    def __delitem__(self, index):
+        """In torch too, those that are left are numbered anew."""
+        left = [value for _, value in self.places()]
+        del left[index]
+        for name, _ in self.places():
+            delattr(self, name)
+        for i, value in enumerate(left):
+            self.add_module(str(i), value)
+
     def name(self, index):
         """The name of the layer at an index, which may be negative."""
         return self.layers()[index][0]

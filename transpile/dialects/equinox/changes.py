@@ -18,13 +18,13 @@ from ...model.names import root
 from ...model.node import Expression, Statement
 from ...model.operators import Compare
 from ...model.program import Function
-from ...model.statements import Assign, Block, ExpressionStatement, For, If, Return
+from ...model.statements import Assign, Block, Delete, ExpressionStatement, For, If, Return
 from ...source.lower_ast import expression
 from ..reports import Reports
 from ..threading.changes import child_set, is_applied, is_part_of_module, sets_on_module
 from ..ties import below
 from .bodies import freezes, is_read_below
-from .listed import makes_list, of_list, stored, with_layer
+from .listed import makes_list, of_list, stored, with_layer, without_layer
 from .loops import Loops
 from .places import Places, Unplaced
 from .plan import Plan
@@ -95,6 +95,8 @@ class Changing:
             made = self._loops.write(statement)
         elif isinstance(statement, ExpressionStatement):
             made = self._call(statement)
+        elif isinstance(statement, Delete):
+            made = without_layer(self.places, statement)
         if made is not None:
             block_of(statement).substitute(statement, made)
             return

@@ -9,13 +9,13 @@ init([self.a, self.b])                           self.a, self.b = init([self.a, 
 init(self.a)                                     self.a = init(self.a)[0]
 """
 
-from ...facts.values.lattice import Method, Module
+from ...facts.values.lattice import Method, Module, Value
 from ...model.copy import clone
 from ...model.effects import Support
-from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Subscript
 from ...model.node import Expression, Statement
 from ...model.program import Function
-from ...model.statements import Assign
+from ...model.statements import Assign, Delete
 from .places import Places, Unplaced
 
 _ADDING = ("add_module", "register_module", "append")
@@ -64,11 +64,28 @@ def with_layer(places: Places, call: Call) -> list[Statement] | None:
     function, value = call.function, call.function.value
     if not isinstance(function, Attribute) or not isinstance(value, Method):
         return None
-    holder = value.receiver
-    sequential = isinstance(holder, Module) and holder.refs == ["torch.nn.Sequential"]
-    if value.name not in _ADDING or not sequential or any(call.keywords):
+    if value.name not in _ADDING or not _is_sequential(value.receiver) or any(call.keywords):
         return None
     if not places.has(function.object) or len(call.arguments) not in (1, 2):
         return None
     made = Call(Support("with_layer"), [clone(function.object), *reversed(call.arguments)])
     return places.store(function.object, made)
+
+
+def without_layer(places: Places, statement: Delete) -> list[Statement] | None:
+    """`del self.net[-1]`: a Sequential with one layer less."""
+    target = statement.targets[0]
+    if isinstance(target, Attribute) and isinstance(target.object.value, Module):
+        raise Unplaced("a class has its fields: set it to None, and ask for that")
+    if not isinstance(target, Subscript) or not _is_sequential(target.object.value):
+        return None
+    if len(statement.targets) > 1 or isinstance(target.index, Slice):
+        raise Unplaced("layers are deleted together: delete one, and then another")
+    if not places.has(target.object):
+        return None
+    made = Call(Support("without_layer"), [clone(target.object), clone(target.index)])
+    return places.store(target.object, made)
+
+
+def _is_sequential(holder: Value) -> bool:
+    return isinstance(holder, Module) and holder.refs == ["torch.nn.Sequential"]

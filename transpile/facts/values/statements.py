@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 from ...model import statements as nodes
-from ...model.expressions import Call, Name
+from ...model.expressions import Call, Name, Subscript
 from ...model.names import dotted, in_scope, jumps, names_assigned
 from ...model.node import Expression, Node, Statement
 from ...model.program import Class, Function
 from ...model.statements import Block
 from . import functions, lattice, refine
 from .annotations import annotated, holds_numpy
-from .assignments import assign, bind
+from .assignments import assign, bind, store
 from .containers_by_use import dict_targets
 from .frame import Env, Frame, Handlers
 from .joins import join
@@ -231,7 +232,18 @@ def import_(frame: Frame, node: nodes.Import, env: Env) -> None:
         env.pop(one.bound, None)
 
 
-def check(frame: Frame, node: nodes.Assert | nodes.Raise | nodes.Delete, env: Env) -> None:
+def delete(frame: Frame, node: nodes.Delete, env: Env) -> None:
+    """`del self.layers[0]`: the others stand in other places."""
+    frame.inside(node, env)
+    for target in node.targets:
+        if not isinstance(target, Subscript):
+            continue
+        held = frame.facts.of(target.object)
+        if isinstance(held, (lattice.Sequence, lattice.Module)) and held.items is not None:
+            store(frame, target.object, dataclasses.replace(held, items=None), env)
+
+
+def check(frame: Frame, node: nodes.Assert | nodes.Raise, env: Env) -> None:
     frame.inside(node, env)
     if isinstance(node, nodes.Assert):
         refine.narrow(frame, node.test, env, dict(env))
@@ -252,7 +264,7 @@ STATEMENTS: Handlers = {
     nodes.Continue: jump,
     nodes.ExpressionStatement: expression,
     nodes.Import: import_,
-    nodes.Delete: check,
+    nodes.Delete: delete,
     nodes.Assert: check,
     nodes.Raise: check,
 }

@@ -5,6 +5,7 @@
     setattr(self, "a", m)                    self.a = m
     self.add_module("a", m),                 self.add_module("a", m)
     self.__setattr__("a", m)                 self.a = m
+    del self.a                               self.a = None, but of what runs
     m._modules["a"]                          m.a
     m._modules[name] = layer                 setattr(m, name, layer)
     m._modules.items()                       m.named_children()
@@ -39,9 +40,20 @@ from ...model.names import dotted, imported
 from ...model.node import Expression
 from ...model.operators import Compare, Conditional
 from ...model.program import Class, Function, Scope
-from ...model.statements import Assign, ExpressionStatement, Try
+from ...model.statements import Assign, Delete, ExpressionStatement, Try
 from ..pass_ import Changes, Pass
-from .by_name import absent, asked, plain_call, set_by_name, stored, wrapped, wraps, written
+from .by_name import (
+    absent,
+    asked,
+    plain_call,
+    set_by_name,
+    stored,
+    taken,
+    takes_away,
+    wrapped,
+    wraps,
+    written,
+)
 from .choices import (
     branch,
     by_identity,
@@ -86,6 +98,9 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     for compare in scope.nodes(Compare) if isinstance(scope, Function) else ():
         if tests_none(compare):
             changes.replace(compare, by_identity)
+    for deleted in scope.nodes(Delete) if cls is not None and function is scope else ():
+        if takes_away(function, deleted):
+            changes.replace(deleted, taken)
     for attempt in scope.nodes(Try):
         if has_stand_in(scope, attempt):
             changes.change(attempt, without_stand_in)

@@ -4,10 +4,11 @@ import keyword
 
 from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Constant, Name, Starred
-from ...model.names import dotted, imported
-from ...model.node import Expression
-from ...model.program import Scope
-from ...model.statements import Assign, ExpressionStatement
+from ...model.names import dotted, everywhere, imported
+from ...model.node import Expression, Node
+from ...model.operators import Compare
+from ...model.program import File, Function, Scope
+from ...model.statements import Assign, Delete, ExpressionStatement
 
 _AROUND = frozenset(("weight_norm", "spectral_norm", "register_parametrization"))
 
@@ -72,6 +73,28 @@ def stored(statement: ExpressionStatement) -> Assign:
     assert found is not None
     holder, name, value = found
     return Assign([Attribute(holder, name)], value)
+
+
+def takes_away(method: Node | None, node: Delete) -> bool:
+    """`del self.a` before a model runs, of what nobody asks for by name: `hasattr(self, "a")`."""
+    if not isinstance(method, Function) or method.name == "forward" or not method.parameters:
+        return False
+    own = method.parameters[0].name
+    names = {t.name for t in node.targets if isinstance(t, Attribute) and dotted(t.object) == own}
+    if len(names) < len(node.targets):
+        return False
+    file = next(around for around in node.ancestors() if isinstance(around, File))
+    return names.isdisjoint(c.constant for c in everywhere(file, Constant) if _is_asked(c))
+
+
+def _is_asked(text: Constant) -> bool:
+    asking = isinstance(text.parent, Call) and dotted(text.parent.function)
+    return asking in ("hasattr", "getattr") or isinstance(text.parent, Compare)
+
+
+def taken(node: Delete) -> Assign:
+    """`self.a = None`"""
+    return Assign(map(clone, node.targets), Constant(None))
 
 
 def written(node: Expression) -> str | None:

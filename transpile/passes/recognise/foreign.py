@@ -105,25 +105,29 @@ def table(scene: Scene, node: Attribute) -> bool:
 
 
 def taken_away(scene: Scene, statement: Assign | Delete) -> None:
-    """`del self.norm.weight`, and `m.bias = None` of a module of a walk, which raise: its class
-    says what it holds."""
-    if not scene.building:
+    """`del self.norm.weight`, `m.bias = None` of a module of a walk, and `del self.kept` of what
+    runs, which raise: a class says what it holds."""
+    if scene.stage not in ("building", "traced"):
         return
     for target in statement.targets:
-        if not isinstance(target, Attribute) or not _is_foreign(scene.of(target.object)):
-            continue
-        walked = isinstance(target.object, Name) and _is_of_walk(statement, target.object.id)
-        if isinstance(statement, Delete):
-            taken = isinstance(scene.of(target), Tensor)
-        else:
-            value = statement.expression
-            taken = walked and value is not None and scene.of(value) == NONE
-        if taken:
+        if isinstance(target, Attribute) and _is_taken(scene, statement, target):
             message = f"{target.name} is taken away from a module: give its class a flag without it"
             scene.changes.report("module-value", statement, message)
             raised = Unconverted("module-value", source_of(statement))
             scene.changes.substitute(statement, [ExpressionStatement(raised)])
             return
+
+
+def _is_taken(scene: Scene, statement: Assign | Delete, target: Attribute) -> bool:
+    holder = scene.of(target.object)
+    own = isinstance(holder, Module) and holder.is_self
+    if isinstance(statement, Delete):
+        array = isinstance(scene.of(target), Tensor)
+        return own and not scene.building or array and (own or _is_foreign(holder))
+    value = statement.expression
+    if not scene.building or not _is_foreign(holder) or value is None or scene.of(value) != NONE:
+        return False
+    return isinstance(target.object, Name) and _is_of_walk(statement, target.object.id)
 
 
 def _is_of_walk(node: Node, name: str) -> bool:
