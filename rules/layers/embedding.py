@@ -55,7 +55,7 @@ class Embedding(Module):
         sparse=False,
     ):
         """A layer with this table, which is not trained unless ``freeze`` is False."""
-        return cls(
+        return Embedding(
             *embeddings.shape,
             padding_idx,
             max_norm,
@@ -114,7 +114,7 @@ class EmbeddingBag(Module):
         padding_idx=None,
     ):
         """A layer with this table, which is not trained unless ``freeze`` is False."""
-        bags = cls(
+        return EmbeddingBag(
             *embeddings.shape,
             max_norm,
             norm_type,
@@ -125,8 +125,6 @@ class EmbeddingBag(Module):
             include_last_offset,
             padding_idx,
         )
-        bags.weight = Parameter(embeddings, requires_grad=not freeze)
-        return bags
 
     def __call__(self, input, offsets=None, per_sample_weights=None):
         weight, mode, padding = self.weight, self.mode, self.padding_idx

@@ -3,11 +3,12 @@
 for p in self.encoder.parameters():
     p.requires_grad = False              ->    nothing
 net = Net().requires_grad_(False)        ->    net = Net()
+nn.Embedding.from_pretrained(table)      ->    the same, and told
 """
 
 from collections.abc import Callable, Iterator
 
-from ...facts.values.lattice import UNKNOWN, Module, Tensor
+from ...facts.values.lattice import UNKNOWN, Module, Tensor, Torch
 from ...facts.values.vocabulary import PARAMETERS, WALKS
 from ...model.expressions import Attribute, Call, Constant, Display, Name
 from ...model.names import target_names
@@ -53,6 +54,8 @@ class Frozen:
         """`net = Net().requires_grad_(False)`: the module itself."""
         for call in self.scope.nodes(Call):
             function = call.function
+            if _is_frozen_table(call):
+                self.changes.report("frozen-param", call, f"the table of this layer {_TOLD}")
             if not isinstance(function, Attribute) or function.name != "requires_grad_":
                 continue
             alone = isinstance(call.parent, ExpressionStatement)
@@ -106,6 +109,16 @@ def _trains(statement: Statement) -> bool:
         given = statement.expression
         return isinstance(given, Constant) and given.constant is True
     return _is_true(statement.expression)  # type: ignore[attr-defined]
+
+
+def _is_frozen_table(call: Call) -> bool:
+    """`nn.Embedding.from_pretrained(table)`, which keeps its table unless `freeze` is False."""
+    value = call.function.value
+    if not isinstance(value, Torch) or not value.name.endswith(".from_pretrained"):
+        return False
+    plain = [a for w, a in zip(call.keywords, call.arguments) if w is None]
+    freeze = call.keyword("freeze") or next(iter(plain[1:]), None)
+    return not (isinstance(freeze, Constant) and freeze.constant is False)
 
 
 def _is_true(call: Call) -> bool:
