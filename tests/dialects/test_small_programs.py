@@ -4802,6 +4802,19 @@ class Net(Base):
         for fc in self.some:
             x = fc(x)
         return self.fc(x) * self.sub[0].weight.sum() + len(self.seq)
+
+
+LISTS_AND_TABLES = """
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.scales = nn.ParameterList([nn.Parameter(torch.ones(n)) for _ in range(2)])
+        self.table = nn.Embedding.from_pretrained(torch.arange(12.0).view(3, 4), freeze=False)
+        self.bags = nn.EmbeddingBag.from_pretrained(torch.ones(3, 4), freeze=False)
+
+    def forward(self, x, y):
+        rows = self.table(torch.tensor([0, 2, 1])) + self.bags(torch.tensor([[0, 2]]))
+        return x * rows * sum(p.sum() for p in self.scales) + y
 """
 
 
@@ -4816,3 +4829,8 @@ def test_a_param_is_not_taken_away_where_it_is_asked_for_by_name(asked):
     source = TAKES_LAYERS_AWAY.replace("        self.h =", asking + "        self.h =")
     (made,), _, _ = dialect.convert([given(HEAD + source)], "", "functional")
     assert [(d.id, d.line) for d in made.diagnostics] == [("module-value", 20)]
+
+
+def test_tables_that_are_given_and_sums_over_a_list_of_params(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64)] * 2
+    verify(HEAD + LISTS_AND_TABLES, "Net", "4", inputs, target)

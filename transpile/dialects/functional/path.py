@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...facts.values.lattice import Function as FunctionValue
-from ...facts.values.lattice import Module
+from ...facts.values.lattice import Method, Module, Tensor
 from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Name, Subscript
 from ...model.node import Expression
@@ -38,4 +38,6 @@ def module_of(call: Call) -> Expression | None:
         return function
     if isinstance(value, FunctionValue) and value.owner is None:
         return None
+    if isinstance(value, Method) and isinstance(value.receiver, Tensor):
+        return None  # `p.sum() for p in self.scales`
     return function.object if isinstance(function, Attribute) else None
