@@ -4834,3 +4834,41 @@ def test_a_param_is_not_taken_away_where_it_is_asked_for_by_name(asked):
 def test_tables_that_are_given_and_sums_over_a_list_of_params(target):
     inputs = [torch.randn(3, 4, dtype=torch.float64)] * 2
     verify(HEAD + LISTS_AND_TABLES, "Net", "4", inputs, target)
+
+
+# `isinstance` says which of the classes of a container a layer has.
+NARROWED = """
+class Masked(nn.Linear):
+    def __init__(self, n, m):
+        super().__init__(n, m)
+        self.register_buffer("mask", torch.ones(m, n))
+
+    def set_mask(self, mask):
+        self.mask.data.copy_(mask)
+
+    def forward(self, x):
+        return F.linear(x, self.mask * self.weight, self.bias)
+
+
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.net = nn.Sequential(Masked(n, n), nn.ReLU(), Masked(n, n))
+        for m in self.net:
+            if isinstance(m, Masked):
+                m.set_mask(torch.ones(n, n).triu())
+
+    def forward(self, x, y):
+        for m in self.net:
+            if not isinstance(m, Masked):
+                y = m(y)
+                continue
+            x = m(x) * m.mask[0]
+        return x + y
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_classes_are_narrowed_by_isinstance(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64)] * 2
+    verify(HEAD + NARROWED, "Net", "4", inputs, target)

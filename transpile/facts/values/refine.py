@@ -76,6 +76,7 @@ def _by_call(frame: Frame, test: Call, then: Env, other: Env) -> None:
         subject, asked = test.arguments
         kinds = _kinds(asked)
         _to_kinds(frame, subject, kinds, then)
+        _without_classes(frame, subject, kinds, other)
         _without_list(frame, subject, kinds, other)
         if frame.facts.of(asked) == Torch("torch.Tensor"):
             _without_tensor(subject, other)
@@ -112,6 +113,10 @@ def _to_kinds(frame: Frame, subject: Expression, kinds: list[Expression], then: 
     if isinstance(value, Module) and value.open and not value.is_self:
         then[subject.id] = _of_classes(frame, value, kinds)
         return
+    if isinstance(value, Module) and not value.is_self:
+        kept = _instances(frame, value, kinds)
+        then[subject.id] = dataclasses.replace(value, classes=kept) if kept else value
+        return
     if not isinstance(value, Tensor) and not is_anything(value):
         return
     found = [_instance(frame, frame.facts.of(k)) for k in kinds]
@@ -131,6 +136,49 @@ def _of_classes(frame: Frame, value: Module, kinds: list[Expression]) -> Module:
     if len(refs) < len(kinds) or not all(map(frame.facts.project.is_module, refs)):
         return value
     return Module(frozenset(refs))
+
+
+def _instances(frame: Frame, value: Module, kinds: list[Expression]) -> frozenset[Any]:
+    """Those of the classes of a module that are among the kinds, or may be: `l` is a Masked where
+    `isinstance(l, Masked)` is asked of a Masked or a ReLU. Nothing where a kind is not known."""
+    project, kept = frame.facts.project, set[Any]()
+    for kind in map(frame.facts.of, kinds):
+        if isinstance(kind, Torch):
+            kept |= {c for c in value.classes if _may_be(project, c, kind.name)}
+        elif isinstance(kind, Class) and isinstance(kind.ref, program.Class):
+            above = {*project.ancestors(kind.ref), *project.foreign_bases(kind.ref)}
+            kept |= {c for c in value.classes if _extends(project, c, kind.ref)}
+            kept |= {kind.ref} if above & value.classes else set()
+        else:
+            return frozenset()
+    return frozenset(kept)
+
+
+def _extends(project: Any, ref: Any, cls: program.Class) -> bool:
+    return isinstance(ref, program.Class) and cls in project.ancestors(ref)
+
+
+def _may_be(project: Any, ref: Any, layer: str) -> bool:
+    """Whether a module may be a layer of torch's; these have classes of their own above them."""
+    if not isinstance(ref, program.Class) or layer == "torch.nn.Module":
+        return True
+    classes = (ref, *project.descendants(ref))
+    return any(b != "torch.nn.Module" for c in classes for b in project.foreign_bases(c))
+
+
+def _without_classes(
+    frame: Frame, subject: Expression, kinds: list[Expression], other: Env
+) -> None:
+    """What a module is not, it is not of the classes that are below that."""
+    value = other.get(subject.id) if isinstance(subject, Name) else None
+    if not isinstance(value, Module) or value.open or value.is_self:
+        return
+    project, found = frame.facts.project, list(map(frame.facts.of, kinds))
+    gone = {k.name for k in found if isinstance(k, Torch)}
+    asked = [k.ref for k in found if isinstance(k, Class) and isinstance(k.ref, program.Class)]
+    gone |= {c for c in value.classes for k in asked if _extends(project, c, k)}
+    if kept := value.classes - gone:
+        other[subject.id] = dataclasses.replace(value, classes=kept)  # type: ignore[attr-defined]
 
 
 def _instance(frame: Frame, kind: Value) -> Value | None:
