@@ -4872,3 +4872,31 @@ class Net(nn.Module):
 def test_classes_are_narrowed_by_isinstance(target):
     inputs = [torch.randn(3, 4, dtype=torch.float64)] * 2
     verify(HEAD + NARROWED, "Net", "4", inputs, target)
+
+
+# Lists and dicts that are filled with arrays of NumPy's are constants.
+FILLED_WITH_NUMPY = """
+import numpy as np
+
+
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.fc = nn.Linear(n, n)
+        self.sizes = {}
+        self.steps = [np.arange(4.0), 2]
+        for i in range(3):
+            self.sizes[i] = np.arange(i, i + n)
+        self.ones = []
+        self.ones.append(np.ones(n))
+
+    def forward(self, x, y):
+        x = self.fc(x) + torch.from_numpy(self.sizes[1]) * torch.tensor(self.steps[0])
+        return x * self.steps[1] + y * torch.tensor(self.ones[0]) + len(self.sizes)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_lists_and_dicts_of_numpy(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64)] * 2
+    verify(HEAD + FILLED_WITH_NUMPY, "Net", "4", inputs, target)

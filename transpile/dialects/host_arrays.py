@@ -3,16 +3,27 @@ Equinox, and an array of JAX's while a model of Flax's is traced.
 
 self.ratios = np.array([0.5, 1, 2])      self.ratios = nn.Static(np.array([0.5, 1, 2]))
 x * self.ratios[0]                       x * self.ratios.value[0]
+self.sizes = {}                          self.sizes = nn.Static({})
+self.sizes[i] = np.arange(i)             self.sizes.value[i] = np.arange(i)
 """
-
 
 from ..facts.modules import FIELD, Field, Modules
 from ..facts.values.annotations import holds_numpy
-from ..facts.values.lattice import Module
+from ..facts.values.lattice import Mapping, Module, Sequence, Tensor
 from ..model.effects import Support
-from ..model.expressions import Attribute, Call, Constant, Name, is_none
+from ..model.expressions import (
+    Attribute,
+    Call,
+    Constant,
+    Dictionary,
+    Display,
+    Name,
+    Subscript,
+    is_none,
+)
 from ..model.names import dotted
-from ..model.node import Node
+from ..model.node import Expression, Node
+from ..model.operators import sides
 from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign
@@ -25,16 +36,18 @@ PRELUDE = PRELUDES / "host.py"
 def hold(project: Project, modules: Modules) -> None:
     """Write the fields of all classes that hold such arrays, and what reads them; those of which
     all reads are known."""
-    held = {
-        (cls, name)
-        for cls in project.classes()
-        if modules.is_module(cls)
-        for name, own in modules.own_fields(cls).items()
-        if _is_held(own, name)
-    }
-    names = {name for _, name in held}
+    classes = [cls for cls in project.classes() if modules.is_module(cls)]
+    fields = [(cls, n, own) for cls in classes for n, own in modules.own_fields(cls).items()]
+    fields = [(cls, name, own) for cls, name, own in fields if _may_hold(own, name)]
+    names = {name for _, name, _ in fields}
     nodes = [n for file in project.ordered for n in file.walk()] if names else []
     reads = {n: _classes(n, modules) for n in nodes if isinstance(n, Attribute) and n.name in names}
+    put: dict[tuple[Class, str], list[Expression]] = {}
+    for node, found in reads.items():
+        for cls in found:
+            for one in modules.lineage(cls):
+                put.setdefault((one, node.name), []).extend(_put(node))
+    held = {(cls, name) for cls, name, own in fields if _is_held(own, put.get((cls, name), []))}
     left = {n.name for n, classes in reads.items() if not classes} | _asked(nodes)
     for node, classes in reads.items():
         holding = {(one, node.name) in held for cls in classes for one in modules.lineage(cls)}
@@ -48,10 +61,40 @@ def hold(project: Project, modules: Modules) -> None:
             node.wrap(lambda read: Attribute(read, "value"))
 
 
-def _is_held(own: Field, name: str) -> bool:
-    whole = all(_is_whole(value.parent, name) for value in own.values)
+def _put(held: Attribute) -> list[Expression]:
+    """What is put into a list or dict: `self.sizes[i] = v`, `self.sizes.append(v)`."""
+    around = held.parent
+    if isinstance(around, Subscript) and isinstance(around.parent, Assign):
+        return sides(around.parent.expression) if around in around.parent.targets else []
+    if not isinstance(around, Attribute) or around.name not in _GROWING:
+        return []
+    call = around.parent
+    return call.arguments[-1:] if isinstance(call, Call) and call.function is around else []
+
+
+def _may_hold(own: Field, name: str) -> bool:
     kept = [v for v in own.values if not is_none(v)]
-    return own.kind == FIELD and whole and bool(kept) and all(holds_numpy(v.value) for v in kept)
+    whole = all(_is_whole(value.parent, name) for value in own.values)
+    known = all(holds_numpy(v.value) or isinstance(v.value, (Mapping, Sequence)) for v in kept)
+    return own.kind == FIELD and whole and bool(kept) and known
+
+
+def _is_held(own: Field, put: list[Expression]) -> bool:
+    kept = [v for v in own.values if not is_none(v)]
+    if all(holds_numpy(v.value) for v in kept):
+        return True
+    parts = [part for value in [*kept, *put] for part in _parts(value)]
+    known = [p.value for p in parts if not (isinstance(p.value, Tensor) and p.value.assumed)]
+    other = any(isinstance(value, (Tensor, Module)) for value in known)
+    return not other and any(holds_numpy(part.value) for part in parts)
+
+
+def _parts(value: Expression) -> list[Expression]:
+    if isinstance(value, Display):
+        return value.elements
+    if isinstance(value, Dictionary):
+        return [v for _, v in value.pairs]
+    return [value]
 
 
 def _is_whole(statement: Node | None, name: str) -> bool:
@@ -79,3 +122,4 @@ def _asked(nodes: list[Node]) -> set[str]:
 
 
 _ASKING = ("hasattr", "getattr", "setattr")
+_GROWING = ("append", "insert", "add")
