@@ -4802,6 +4802,20 @@ class Net(Base):
         for fc in self.some:
             x = fc(x)
         return self.fc(x) * self.sub[0].weight.sum() + len(self.seq)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_constructor_takes_layers_and_params_away(target):
+    verify(HEAD + TAKES_LAYERS_AWAY, "Net", "2", [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
+@pytest.mark.parametrize("asked", ['hasattr(self, "g")', 'getattr(self, "g", None) is not None'])
+def test_a_param_is_not_taken_away_where_it_is_asked_for_by_name(asked):
+    asking = f"        self.fc = nn.Identity() if {asked} else self.fc\n"
+    source = TAKES_LAYERS_AWAY.replace("        self.h =", asking + "        self.h =")
+    (made,), _, _ = dialect.convert([given(HEAD + source)], "", "functional")
+    assert [(d.id, d.line) for d in made.diagnostics] == [("module-value", 20)]
 
 
 LISTS_AND_TABLES = """
@@ -4819,18 +4833,6 @@ class Net(nn.Module):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_a_constructor_takes_layers_and_params_away(target):
-    verify(HEAD + TAKES_LAYERS_AWAY, "Net", "2", [torch.randn(3, 4, dtype=torch.float64)], target)
-
-
-@pytest.mark.parametrize("asked", ['hasattr(self, "g")', 'getattr(self, "g", None) is not None'])
-def test_a_param_is_not_taken_away_where_it_is_asked_for_by_name(asked):
-    asking = f"        self.fc = nn.Identity() if {asked} else self.fc\n"
-    source = TAKES_LAYERS_AWAY.replace("        self.h =", asking + "        self.h =")
-    (made,), _, _ = dialect.convert([given(HEAD + source)], "", "functional")
-    assert [(d.id, d.line) for d in made.diagnostics] == [("module-value", 20)]
-
-
 def test_tables_that_are_given_and_sums_over_a_list_of_params(target):
     inputs = [torch.randn(3, 4, dtype=torch.float64)] * 2
     verify(HEAD + LISTS_AND_TABLES, "Net", "4", inputs, target)

@@ -9,7 +9,7 @@ self.sizes[i] = np.arange(i)             self.sizes.value[i] = np.arange(i)
 
 from ..facts.modules import FIELD, Field, Modules
 from ..facts.values.annotations import holds_numpy
-from ..facts.values.lattice import Mapping, Module, Sequence, Tensor
+from ..facts.values.lattice import External, Mapping, Module, Sequence, Tensor, Torch
 from ..model.effects import Support
 from ..model.expressions import (
     Attribute,
@@ -48,7 +48,8 @@ def hold(project: Project, modules: Modules) -> None:
             for one in modules.lineage(cls):
                 put.setdefault((one, node.name), []).extend(_put(node))
     held = {(cls, name) for cls, name, own in fields if _is_held(own, put.get((cls, name), []))}
-    left = {n.name for n, classes in reads.items() if not classes} | _asked(nodes)
+    unknown = {n for n, classes in reads.items() if not classes and not _is_package(n.object)}
+    left = {n.name for n in unknown} | _asked(nodes)
     for node, classes in reads.items():
         holding = {(one, node.name) in held for cls in classes for one in modules.lineage(cls)}
         if node.name in left or True not in holding:
@@ -112,6 +113,11 @@ def _classes(node: Attribute, modules: Modules) -> list[Class]:
     me = function.parameters[0].name if function is not None and function.parameters else None
     own = isinstance(node.object, Name) and node.object.id == me
     return [function.owner] if own and function is not None and function.owner else []
+
+
+def _is_package(node: Expression) -> bool:
+    """`np` of `np.ones`, which is no module's."""
+    return isinstance(node.value, (External, Torch))
 
 
 def _asked(nodes: list[Node]) -> set[str]:
