@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from ..model.expressions import Attribute, Call, Constant, Name
 from ..model.layout import comments
 from ..model.libraries import is_built_on_torch
-from ..model.names import binds, dotted, is_field
+from ..model.names import binds, dotted, is_docstring, is_field
 from ..model.node import Node, Statement
 from ..model.program import Class, File, Function, Parameter
 from ..model.project import Project
@@ -274,16 +274,11 @@ def _last_import(body: Block, gone: Iterable[Import] = ()) -> Statement | None:
     for i, statement in enumerate(body.body):
         if isinstance(statement, Import):
             last = statement if statement not in gone else last
-        elif i or not _is_docstring(statement):
+        elif i or not is_docstring(statement):
             break
         else:
             last = statement
     return last
-
-
-def _is_docstring(statement: Statement) -> bool:
-    inner = statement.expression if isinstance(statement, ExpressionStatement) else None
-    return isinstance(inner, Constant) and isinstance(inner.constant, str)
 
 
 def _order(line: str) -> tuple[bool, tuple[bool, list[str]]]:

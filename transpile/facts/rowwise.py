@@ -6,13 +6,14 @@ make of these rows among all.
 
 from collections.abc import Callable
 
-from ..model.expressions import Attribute, Call, Constant, Name, Starred
-from ..model.node import Expression, Statement
+from ..model.expressions import Attribute, Call, Name, Starred
+from ..model.names import is_docstring
+from ..model.node import Expression
 from ..model.operators import Binary, Unary
 from ..model.program import Class
 from ..model.project import Project
 from ..model.rulebook import Rulebook
-from ..model.statements import Assign, ExpressionStatement, Return
+from ..model.statements import Assign, Return
 from .memory.paths import of
 from .values.lattice import Method, Module, Static, Tensor, Torch
 
@@ -52,7 +53,7 @@ class Rowwise:
         rows = {names[0]}
         given: Leaf = lambda node: isinstance(node, Name) and node.id in rows
         for statement in forward.body.body:
-            if _is_docstring(statement):
+            if is_docstring(statement):
                 continue
             if isinstance(statement, Return):
                 value = statement.expression
@@ -101,7 +102,3 @@ class Rowwise:
         return any(found) and all(
             is_rows or isinstance(of(node), Static) for is_rows, node in zip(found, nodes)
         )
-
-
-def _is_docstring(statement: Statement) -> bool:
-    return isinstance(statement, ExpressionStatement) and isinstance(statement.expression, Constant)

@@ -94,7 +94,7 @@ class Block(Node):
             statement.slot = INSERTED
         self.body[at:at] = made
         if made and len(self.body) > len(made):  # one that was put where nothing was left
-            self.body = [s for s in self.body if not _is_made_pass(s) or s in made]
+            self.body = [s for s in self.body if not is_made_pass(s) or s in made]
         self.touch()
 
     def _index(self, statement: Statement) -> int:
@@ -121,7 +121,7 @@ class Block(Node):
             at = text.find("\n", at) + 1
 
 
-def _is_made_pass(statement: Statement) -> bool:
+def is_made_pass(statement: Statement) -> bool:
     return isinstance(statement, Pass) and statement.start < 0
 
 

@@ -64,7 +64,7 @@ class Edits:
         """Make all edits. Returns whether there were any. `failed` is told of an edit that raises,
         with the function around it; where nobody is to be told it goes on."""
         assert self.scope.version == self.version, "the function has changed since it was looked at"
-        ordered = sorted(self._edits, key=lambda edit: _depth(edit[0]), reverse=True)
+        ordered = sorted(self._edits, key=lambda edit: depth(edit[0]), reverse=True)
         around = {node: _scope(node) for node, _ in ordered} if failed is not None else {}
         edited = [node for node, _ in ordered]
         blocks = {node.parent for node in edited if isinstance(node.parent, Block)}
@@ -111,7 +111,7 @@ def leave_out(statement: Statement) -> None:
     block.substitute(statement, [] if len(block.body) > 1 else [Pass()])
 
 
-def _depth(node: Node) -> int:
+def depth(node: Node) -> int:
     return sum(1 for _ in node.ancestors())
 
 

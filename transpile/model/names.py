@@ -6,6 +6,7 @@ from typing import Any
 
 from .expressions import (
     Attribute,
+    Constant,
     Display,
     ForClause,
     Lambda,
@@ -162,6 +163,11 @@ def binds(node: Node) -> list[str]:
     else:
         return []
     return [name for target in targets for name in target_names(target)]
+
+
+def is_docstring(node: Node) -> bool:
+    """Whether a statement is a constant alone, which does nothing: a docstring, `...`."""
+    return isinstance(node, ExpressionStatement) and isinstance(node.expression, Constant)
 
 
 def is_field(node: Node | None) -> bool:

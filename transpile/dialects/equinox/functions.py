@@ -16,14 +16,13 @@ from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Binary
 from ...model.program import Function, Parameter
-from ...model.statements import Assign, Block, Return
+from ...model.statements import Assign, Block
 from ...source.lower_ast import expression
 from ..fresh import taken
 from ..parameters import add_by_place, add_keyword
 from ..reports import Reports
 from ..threading import running
 from ..threading.changes import is_part_of_module
-from ..threading.making import completes
 from ..threading.probes import dry_run, is_dry
 from ..threading.result_names import Names
 from ..threading.signatures import Signatures
@@ -51,7 +50,7 @@ class Running(running.Running):
             if self.threads.gives:
                 _entries(self.function, self.signatures)
                 Extraction(self, Names(self._taken)).function(self.function)
-                self._returns()
+                self._returns("state")
                 self._taken |= taken(self.function)
             self._calls()
         self._control("key", self._carried, self.building)
@@ -107,25 +106,6 @@ class Running(running.Running):
         return super().split(key, count)
 
     # --- steps ------------------------------------------------------------------------------------
-
-    def _returns(self) -> None:
-        """Every return gives the state too."""
-        alone = self.plan.is_procedure(self.function)
-        for statement in self.function.nodes(Return):
-            value = statement.expression
-            if value is not None and isinstance(value, Call) and self.gives(value):
-                self.done.add(value)  # value and state come out of the call
-            elif alone or value is None:
-                made = Name("state") if alone else self._pair(Constant(None))
-                statement.replace(Return(made))
-            else:
-                value.wrap(self._pair)
-        if completes(self.function.body):
-            end = Return(Name("state") if alone else self._pair(Constant(None)))
-            self.function.body.append([end])
-
-    def _pair(self, value: Expression) -> Expression:
-        return Display("tuple", [value, Name("state")])
 
     def _calls(self) -> None:
         """Calls that take a state are given it."""

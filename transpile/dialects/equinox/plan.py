@@ -8,17 +8,15 @@ from ...model.expressions import Attribute, Call, Name, is_none
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.project import Project
-from ...model.statements import Return
+from ..threading import running
 from ..threading.reserved import rename_parameters
 from ..threading.signatures import Signatures
-from ..threading.threads import Threads
-from ..ties import ProgramTies
 
 STATE = "eqx.nn.StateIndex"
 WORDS = frozenset(("state", "key"))  # by which calls are given what a model takes
 
 
-class Plan:
+class Plan(running.Plan):
     """The conventions of a project's functions in Equinox."""
 
     def __init__(
@@ -29,27 +27,18 @@ class Plan:
         listed: dict[tuple[Class, str], str],
     ) -> None:
         self.project, self.modules, self.facts = project, facts.modules, facts
-        self.signatures = signatures
+        self.signatures = self.conventions = signatures
         self.listed = listed  # the fields with the names of what a property lists
         self.methods = {f.name for f in project.functions() if f.owner is not None}
         self._stateful: dict[Class, bool] = {}
         self._modes: dict[Class, bool] = {}
         self.inferring = self._inferring()
-        owners = {f.owner for f in self.signatures.functions if f.owner is not None}
-        self._arrays = {cls: self.modules.arrays(cls) for cls in owners}
+        owners = self.settle(facts)
         self._unset = {
             (cls, name)
             for cls in owners
             for name, own in self.modules.fields(cls).items()
             if own.kind in ARRAYS and self._is_unset(own, self._arrays[cls].get(name))
-        }
-        self.ties = ProgramTies(
-            {cls: self.modules.home(cls).methods(cls).values() for cls in owners}, self.modules
-        )
-        self._procedures = {
-            f
-            for f in self.signatures.functions
-            if f.name != "__call__" and not any(r.expression for r in f.nodes(Return))
         }
         rename_parameters(self.signatures, WORDS)
 
@@ -58,11 +47,6 @@ class Plan:
         `last` of `Net(last=None)`, which calls set."""
         cached = array is not None and not array.persistent
         return all(map(is_none, own.values)) or cached and any(map(possibly_none, own.values))
-
-    @property
-    def conventions(self) -> Signatures:
-        """The conventions under the name that all dialects know."""
-        return self.signatures
 
     def may_have(self, value: Expression) -> bool:
         """Whether a module, or one below it, may have params."""
@@ -94,20 +78,6 @@ class Plan:
 
     # --- functions --------------------------------------------------------------------------------
 
-    def threads(self, function: Function) -> Threads:
-        return self.signatures.of(function)
-
-    def is_building(self, function: Function) -> bool:
-        return function in self.signatures.building
-
-    def is_procedure(self, function: Function) -> bool:
-        """Whether a function gives no value, and so the state alone."""
-        return function in self._procedures
-
-    def gives_state_alone(self, call: Call) -> bool:
-        targets = self.signatures.targets(call) or []
-        return bool(targets) and all(map(self.is_procedure, targets))
-
     def names_of(self, listed: Expression, function: Function) -> Attribute | None:
         """The field with the names of the modules that a property of its class lists."""
         owner, held = function.owner, listed.object if isinstance(listed, Attribute) else None
@@ -115,10 +85,6 @@ class Plan:
             return None
         names = self.listed.get((owner, listed.name))  # type: ignore[attr-defined]
         return Attribute(Name(held.id), names) if names is not None else None
-
-    def arrays(self, cls: Class) -> dict[str, Array]:
-        """The arrays of a class, as they were declared before anything was edited."""
-        return self._arrays.get(cls, {})
 
     def begins_unset(self, name: str, cls: Class | None) -> bool:
         """Whether a state is None until something is written, as what a model caches."""

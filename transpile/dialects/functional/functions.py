@@ -25,13 +25,12 @@ from ...model.expressions import (
 from ...model.names import dotted
 from ...model.node import Expression, Statement
 from ...model.program import Function, Parameter
-from ...model.statements import Assign, Return
+from ...model.statements import Assign
 from ..fresh import taken
 from ..parameters import add_by_place, add_keyword
 from ..reports import Reports
 from ..threading import running
 from ..threading.counting import at_start
-from ..threading.making import completes
 from ..threading.result_names import Names
 from ..threading.state import Extraction
 from . import control
@@ -77,7 +76,7 @@ class Running(running.Running):
         self._refuse_handed()
         if self.threads.gives:
             Extraction(self, Names(self._taken)).function(self.function)
-            self._returns()
+            self._returns(self.words.state)
             self._taken |= taken(self.function)
         self.calls.write()
         wholes = [words.params] * rewritten + [words.state] * self.threads.gives
@@ -170,25 +169,6 @@ class Running(running.Running):
                 call = Call(clone(name), [Starred(Name("inputs"))])
                 self.calls.drawing.add(call)
                 name.replace(Lambda([Parameter("inputs", "*")], call))
-
-    def _returns(self) -> None:
-        """Every return gives the state too."""
-        alone = self.plan.is_procedure(self.function)
-        for statement in self.function.nodes(Return):
-            value = statement.expression
-            if isinstance(value, Call) and self.gives(value) and self.tail(value):
-                self.done.add(value)  # value and state come out of the call
-            elif alone or value is None:
-                made = Name(self.words.state) if alone else self._pair(Constant(None))
-                statement.replace(Return(made))
-            else:
-                value.wrap(self._pair)
-        if completes(self.function.body):
-            end = Name(self.words.state) if alone else self._pair(Constant(None))
-            self.function.body.append([Return(end)])
-
-    def _pair(self, value: Expression) -> Expression:
-        return Display("tuple", [value, Name(self.words.state)])
 
     def _copied_state(self) -> None:
         """What is written into is a copy: the caller keeps its own."""

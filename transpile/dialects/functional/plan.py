@@ -13,9 +13,8 @@ from ...model.operators import sides
 from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.statements import Return
+from ..threading import running
 from ..threading.reserved import rename_parameters
-from ..threading.threads import Threads
-from ..ties import ProgramTies
 from .cheap import properties, written_outside
 from .conventions import Conventions
 from .listed import registered
@@ -34,8 +33,10 @@ class Words(NamedTuple):
     training: str = "training"
 
 
-class Plan:
+class Plan(running.Plan):
     """The conventions of a project's functions."""
+
+    conventions: Conventions
 
     def __init__(self, project: Project, facts: ProgramFacts, conventions: Conventions) -> None:
         self.project, self.modules, self.facts = project, facts.modules, facts
@@ -45,8 +46,7 @@ class Plan:
         self.numbers = numbers(self.conventions.functions)
         self.plain_numbers = numbers_kept(self.conventions.functions)
         functions = self.conventions.functions
-        owners = {f.owner for f in functions if f.owner is not None}
-        self._arrays = {cls: self.modules.arrays(cls) for cls in owners}
+        owners = self.settle(facts)
         self._fields = {cls: dict(self.modules.fields(cls)) for cls in owners}
         self._children = {cls: set(self._kept(cls)) for cls in owners}
         # the classes whose `init` is also that of a class that has submodules
@@ -54,16 +54,9 @@ class Plan:
         self._elsewhere = {cls: cls in holding or self._begins_elsewhere(cls) for cls in owners}
         stateful = self.conventions.stateful | written_outside(functions)
         self._properties = {cls: properties(cls, self.modules, stateful) for cls in owners}
-        methods = {cls: self.modules.home(cls).methods(cls).values() for cls in owners}
-        self.ties = ProgramTies(methods, self.modules)
         self.repeated = set[str]()  # the attributes under which one module may have two places
         self._aliases = {cls: self._second_names(cls) for cls in owners}
         self._registered = {cls: registered(init) for cls in owners if (init := self._init(cls))}
-        self._procedures = {
-            f
-            for f in functions
-            if f.name != "__call__" and not any(r.expression for r in f.nodes(Return))
-        }
         rename_parameters(self.conventions, WORDS)
 
     def _init(self, cls: Class) -> Function | None:
@@ -99,27 +92,7 @@ class Plan:
                 found[name] = ""  # self.a, self.b = act, act, where act may be another by then
         return found
 
-    # --- functions --------------------------------------------------------------------------------
-
-    def threads(self, function: Function) -> Threads:
-        return self.conventions.of(function)
-
-    def is_building(self, function: Function) -> bool:
-        return function in self.conventions.building
-
-    def is_procedure(self, function: Function) -> bool:
-        """Whether a function gives no value, and so the state alone."""
-        return function in self._procedures
-
-    def gives_state_alone(self, call: Call) -> bool:
-        targets = self.conventions.targets(call) or []
-        return bool(targets) and all(map(self.is_procedure, targets))
-
     # --- classes ----------------------------------------------------------------------------------
-
-    def arrays(self, cls: Class) -> dict[str, Array]:
-        """The arrays of a class, as they were declared before anything was edited."""
-        return self._arrays.get(cls, {})
 
     def is_optional(self, cls: Class, name: str) -> bool:
         """Whether an array may not be there, in a class or in one that extends it."""

@@ -2,19 +2,22 @@
 say alike of its calls, draws and blocks under control of data."""
 
 from collections.abc import Callable, Iterable
-from typing import Protocol
 
+from ...facts.modules import Array
+from ...facts.program import ProgramFacts
 from ...model.effects import Cond, Key, Loop, Repeat, Scan, Unconverted, Write
-from ...model.expressions import Call, Lambda
+from ...model.expressions import Call, Constant, Display, Lambda, Name
 from ...model.node import Expression, Node, Statement
-from ...model.program import Function
-from ...model.statements import For
+from ...model.program import Class, Function
+from ...model.statements import For, Return
 from ...model.turns import turns
 from ...passes.pass_ import source_of
 from .. import fresh
 from ..closures import Closures
 from ..reports import Reports
+from ..ties import ProgramTies
 from . import handed, keys
+from .making import completes
 from .signatures import Signatures
 from .threads import Threads
 
@@ -23,12 +26,42 @@ _REUSED = ("then", "otherwise", "step", "body", "condition", "carry", "inputs")
 Carried = Callable[[Statement], list[str]]
 
 
-class Plan(Protocol):
-    """What a dialect has settled."""
+class Plan:
+    """What a dialect has settled before anything is edited."""
 
-    @property
-    def conventions(self) -> Signatures: ...
-    def threads(self, function: Function) -> Threads: ...
+    conventions: Signatures
+
+    def settle(self, facts: ProgramFacts) -> set[Class]:
+        """Note what functions give and classes hold; the classes that have functions."""
+        functions = self.conventions.functions
+        owners = {f.owner for f in functions if f.owner is not None}
+        self._arrays = {cls: facts.modules.arrays(cls) for cls in owners}
+        methods = {cls: facts.modules.home(cls).methods(cls).values() for cls in owners}
+        self.ties = ProgramTies(methods, facts.modules)
+        self._procedures = {
+            f
+            for f in functions
+            if f.name != "__call__" and not any(r.expression for r in f.nodes(Return))
+        }
+        return owners
+
+    def threads(self, function: Function) -> Threads:
+        return self.conventions.of(function)
+
+    def is_building(self, function: Function) -> bool:
+        return function in self.conventions.building
+
+    def is_procedure(self, function: Function) -> bool:
+        """Whether a function gives no value, and so the state alone."""
+        return function in self._procedures
+
+    def gives_state_alone(self, call: Call) -> bool:
+        targets = self.conventions.targets(call) or []
+        return bool(targets) and all(map(self.is_procedure, targets))
+
+    def arrays(self, cls: Class) -> dict[str, Array]:
+        """The arrays of a class, as they were declared before anything was edited."""
+        return self._arrays.get(cls, {})
 
 
 class Running(keys.Form):
@@ -71,6 +104,31 @@ class Running(keys.Form):
         if isinstance(node, Call):
             return self.conventions.of_call(node).takes
         return self.conventions.is_state_read(node)
+
+    def tail(self, call: Call) -> bool:
+        """Whether `return call` gives value and state as they come out of the call."""
+        raise NotImplementedError
+
+    def _returns(self, state: str) -> None:
+        """Every return gives the state too."""
+        alone = self.plan.is_procedure(self.function)
+
+        def pair(value: Expression) -> Expression:
+            return Display("tuple", [value, Name(state)])
+
+        def end() -> Return:
+            return Return(Name(state) if alone else pair(Constant(None)))
+
+        for statement in self.function.nodes(Return):
+            value = statement.expression
+            if isinstance(value, Call) and self.gives(value) and self.tail(value):
+                self.done.add(value)  # value and state come out of the call
+            elif alone or value is None:
+                statement.replace(end())
+            else:
+                value.wrap(pair)
+        if completes(self.function.body):
+            self.function.body.append([end()])
 
     def unsaid(self, node: Expression, why: str) -> None:
         self.reports.report("state-in-expression", node, why)

@@ -13,9 +13,10 @@ from ...model.names import dotted, everywhere, in_scope, names_assigned, target_
 from ...model.node import Node
 from ...model.operators import Binary, Unary
 from ...model.program import Function
+from ...model.rulebook import Rulebook
 from ...model.statements import Assign, Block, For, If, While, With
 from .frame import Frame
-from .lattice import Value, is_anything
+from .lattice import Sequence, Tensor, Value, element_of, is_anything, is_traced
 from .tables import Facts
 
 # What makes tensors of arrays, and is seldom given a tensor.
@@ -25,6 +26,17 @@ _METHODS = frozenset(
     "astype reshape transpose copy mean std var sum max min squeeze flatten ravel repeat clip"
     " swapaxes round".split()
 )
+
+
+def computes_with_arrays(rulebook: Rulebook, name: str, values: list[Value]) -> bool:
+    """Whether a function of NumPy's computes with what is traced, and jax.numpy has it too."""
+    short = name.removeprefix("numpy.")
+    if not values or short == name or short not in rulebook.table("TRACEABLE"):
+        return False
+    spread = [element_of(v) if isinstance(v, Sequence) else v for v in values]
+    if short in ("array", "asarray"):  # of a list or of an array: jax.numpy makes the same of both
+        return isinstance(spread[0], Tensor)
+    return any(map(is_traced, spread))
 
 
 def is_bound_to_numpy(frame: Frame, node: Node, value: Value) -> bool:

@@ -31,6 +31,7 @@ from .lattice import (
     Value,
     element_of,
 )
+from .numpy_names import computes_with_arrays
 from .operators import NUMBERS
 from .strings import pattern
 from .vocabulary import MEANS
@@ -220,7 +221,7 @@ def _of_library(frame: Frame, name: str, values: list[Value]) -> Value:
     if name.startswith("einops."):
         layer = "Rearrange" in name or "Reduce" in name
         return Module(frozenset(), open=True) if layer else Tensor()
-    if frame.facts.numpy_on_arrays(name, values):
+    if computes_with_arrays(frame.facts.rulebook, name, values):
         return Tensor(host=True)
     return _of_arrays(frame, name, values)
 

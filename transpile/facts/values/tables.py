@@ -267,16 +267,6 @@ class Facts:
             for c in owners
         )
 
-    def numpy_on_arrays(self, name: str, values: list[Value]) -> bool:
-        """Whether a call of numpy's computes with what is traced, by what jax.numpy has too."""
-        short = name.removeprefix("numpy.")
-        if short == name or short not in self.rulebook.table("TRACEABLE"):
-            return False
-        spread = [lattice.element_of(v) if isinstance(v, Sequence) else v for v in values]
-        if short in ("array", "asarray"):  # of a list or of an array: jax.numpy makes the same
-            return isinstance(spread[0], Tensor) if spread else False
-        return any(lattice.is_traced(v) for v in spread)
-
     def resolve(self, file: File | None, node: Node) -> Any:
         """What a dotted name means at the top level of a file; the empty name where it is none."""
         assert file is not None

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import NONE, UNKNOWN, Function, Module, Static, Tensor, Torch, Value
+from ...model.edits import depth
 from ...model.expressions import Attribute, Call, Name, Starred
 from ...model.names import text
 from ...model.node import Expression, Node
@@ -41,7 +42,7 @@ class Casts:
     def run(self) -> None:
         """Leave out what changes no dtype; what does raises."""
         refused: set[Node] = set()
-        for call in sorted(self.changes.scope.nodes(Call), key=_depth, reverse=True):
+        for call in sorted(self.changes.scope.nodes(Call), key=depth, reverse=True):
             if self.is_gone(call) or self._says_nothing(call) or not _is_cast(call):
                 continue
             changes = self._changes(call)
@@ -124,7 +125,3 @@ def _is_dtype(argument: Expression, value: Value | None) -> bool:
         return True
     name = argument.id if isinstance(argument, Name) else getattr(argument, "name", "")
     return "dtype" in name.lower() and value != NONE and not isinstance(value, Torch)
-
-
-def _depth(call: Call) -> int:
-    return sum(1 for _ in call.ancestors())

@@ -12,16 +12,17 @@ from ...facts.carried import Carrying, Obstacles
 from ...facts.carried.ordered import in_order
 from ...facts.carried.places import certain, written
 from ...facts.program import ProgramFacts
-from ...facts.values.lattice import Tensor, is_traced
+from ...facts.values.lattice import Tensor
 from ...model.carry import Carry
 from ...model.effects import Loop, Repeat
 from ...model.expressions import Call, Constant, Name
 from ...model.names import dotted, in_scope, jumps, target_names
-from ...model.node import Expression, Node
+from ...model.node import Node
 from ...model.program import Function, Scope
 from ...model.statements import Assign, Block, For, If, Raise, Return, While
 from ..outlining import Refused, bound_by, nested, refuse, refuse_first, refuse_sorted
 from ..pass_ import Changes, Pass
+from ..truth import traced
 from .bounds import bound_of
 from .flags import Flagged
 
@@ -44,15 +45,11 @@ def run(scope: Scope, facts: ProgramFacts) -> Changes:
 def _on_data(node: Node) -> bool:
     """Whether the number of turns of a loop follows from data."""
     if isinstance(node, While):
-        return _traced(node.test)
+        return traced(node.test)
     counted = isinstance(node, For) and isinstance(node.iterable, Call)
     if not counted or dotted(node.iterable.function) != "range":  # type: ignore[attr-defined]
         return False
-    return any(map(_traced, node.iterable.arguments))  # type: ignore[attr-defined]
-
-
-def _traced(node: Expression) -> bool:
-    return node.value is not None and is_traced(node.value)
+    return any(map(traced, node.iterable.arguments))  # type: ignore[attr-defined]
 
 
 class _Loops:
@@ -151,7 +148,7 @@ class _Loops:
         leaves = [*in_scope(body, Return), *in_scope(body, Raise)]
         if leaves:
             raise Refused(f"a return or raise {WHERE}")
-        left = any(_traced(n.test) for n in in_scope(body, If))
+        left = any(traced(n.test) for n in in_scope(body, If))
         if left or any(n in self.kept for n in in_scope(body, For, While)):
             raise Refused(f"another branch or loop is left to Python {WHERE}", keep=True)
         if jumps(body):

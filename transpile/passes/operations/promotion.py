@@ -1,16 +1,7 @@
 """Numbers beside arrays, NumPy's functions of arrays, and numbers that become whole."""
 
-from ...facts.values.lattice import (
-    INT,
-    SHAPE,
-    Sequence,
-    Static,
-    Tensor,
-    Torch,
-    Value,
-    element_of,
-    is_traced,
-)
+from ...facts.values.lattice import INT, SHAPE, Sequence, Static, Tensor, Torch, Value, is_traced
+from ...facts.values.numpy_names import computes_with_arrays
 from ...model.expressions import Attribute, Call, ForClause, Name, Starred
 from ...model.names import dotted
 from ...model.node import Node
@@ -72,7 +63,7 @@ def of_numpy(c: Conversion, node: Call, name: str) -> bool:
     are joined.
     """
     values = [known(argument) for argument in node.arguments]
-    if not _computes_with_arrays(c, name, values):
+    if not computes_with_arrays(c.rulebook, name, values):
         return False
     name = name.removeprefix("numpy.")
     c.put(node.function, expression(f"jnp.{name}"))
@@ -82,17 +73,6 @@ def of_numpy(c: Conversion, node: Call, name: str) -> bool:
         c.changes.wrap(first, lambda n: Call(expression("jnp.array"), [n]))
     c.visit_all(node.arguments)
     return True
-
-
-def _computes_with_arrays(c: Conversion, name: str, values: list[Value]) -> bool:
-    """Whether a function of NumPy's computes with what is traced, and jax.numpy has it too."""
-    short = name.removeprefix("numpy.")
-    if not values or short == name or short not in c.rulebook.table("TRACEABLE"):
-        return False
-    spread = [element_of(v) if isinstance(v, Sequence) else v for v in values]
-    if short in ("array", "asarray"):  # of a list or of an array: jax.numpy makes the same of both
-        return isinstance(spread[0], Tensor)
-    return any(map(is_traced, spread))
 
 
 # --- sizes, and whole numbers ---------------------------------------------------------------------

@@ -9,8 +9,8 @@ from ...facts.values.calls import is_super
 from ...facts.values.lattice import Module, Torch
 from ...model.classes import PLAIN_MODULE
 from ...model.effects import Unconverted
-from ...model.expressions import Attribute, Call, Constant, Name
-from ...model.names import in_scope, text
+from ...model.expressions import Attribute, Call, Name
+from ...model.names import in_scope, is_docstring, text
 from ...model.node import Node, Statement
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement, Pass, Return
@@ -75,7 +75,7 @@ def overridden(scene: Scene, cls: Class) -> None:
         return
     for name in sorted(_MODES & project.methods(cls).keys()):
         function = project.methods(cls)[name]
-        body = [s for s in function.body.body if not _is_docstring(s)]
+        body = [s for s in function.body.body if not is_docstring(s)]
         above = [s for s in body if any(_is_above(scene, c) for c in in_scope(s, Call))]
         if not above:
             continue
@@ -97,10 +97,6 @@ def _is_above(scene: Scene, call: Call) -> bool:
         return False
     base = scene.of(function.object)
     return is_super(function.object) or isinstance(base, Torch) and base.name in PLAIN_MODULE
-
-
-def _is_docstring(statement: Node) -> bool:
-    return isinstance(statement, ExpressionStatement) and isinstance(statement.expression, Constant)
 
 
 def _is_nothing(statement: Node) -> bool:

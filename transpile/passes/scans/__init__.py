@@ -16,12 +16,12 @@ from ...facts.bindings import Definitions, read
 from ...facts.carried import Carrying, Obstacles
 from ...facts.carried.places import certain, written
 from ...facts.program import ProgramFacts
-from ...facts.values.lattice import Tensor, is_traced
+from ...facts.values.lattice import Tensor
 from ...model.carry import Carry
 from ...model.effects import Cond, Loop, Repeat, Scan
 from ...model.expressions import Attribute, Constant, Name, OpaqueExpression, Subscript
 from ...model.names import in_scope, target_names
-from ...model.node import Expression, Node
+from ...model.node import Node
 from ...model.program import Function, Scope
 from ...model.statements import (
     Assert,
@@ -43,6 +43,7 @@ from ...model.statements import (
 from ...model.turns import Turns, turns
 from ..outlining import nested
 from ..pass_ import Changes, Pass
+from ..truth import traced
 from .lists import Lists
 from .picks import Picks
 
@@ -94,9 +95,9 @@ class _Scans:
 
     def _has_turns(self, node: For, over: Turns) -> bool:
         """Whether what a loop goes over is counted, or arrays; and is worth a scan."""
-        if over.count is not None and _traced(over.count):
+        if over.count is not None and traced(over.count):
             return False
-        if not all(_traced(array) for _, array in over.rows):
+        if not all(traced(array) for _, array in over.rows):
             return False
         count = over.count.constant if isinstance(over.count, Constant) else None
         few = isinstance(count, int) and count <= FEW
@@ -109,7 +110,7 @@ class _Scans:
         if any(True for _ in in_scope(body, *_NEVER)):
             return False
         left: list[If | While] = [*in_scope(body, If), *in_scope(body, While)]
-        if any(_traced(n.test) for n in left):
+        if any(traced(n.test) for n in left):
             return False  # it is left to Python
         stores = (t for n in in_scope(body, Assign) for t in n.targets)
         if any(isinstance(t, (Attribute, Subscript)) for t in stores):
@@ -156,10 +157,6 @@ _NEVER: tuple[type[Node], ...] = (
     Try,
     With,
 )
-
-
-def _traced(node: Expression) -> bool:
-    return node.value is not None and is_traced(node.value)
 
 
 def _has_control(body: Block) -> bool:

@@ -7,6 +7,7 @@ made on the way to them. What else they read are fields of the module by then.
 from dataclasses import dataclass, field
 
 from ....facts.bindings.activity import bound
+from ....model.block import is_made_pass
 from ....model.copy import clone
 from ....model.effects import Declare, Tie, Unconverted
 from ....model.expressions import Attribute, Name
@@ -22,7 +23,6 @@ from ....model.statements import (
     ExpressionStatement,
     For,
     If,
-    Pass,
     Return,
 )
 from ....passes.pass_ import source_of
@@ -264,7 +264,7 @@ class Slicer:
         if node.orelse is not None:
             self._empty(node.orelse)
         sides = [s for side in (node.body, node.orelse) if side is not None for s in side.body]
-        return bool(sides) and all(map(_is_made_pass, sides))
+        return bool(sides) and all(map(is_made_pass, sides))
 
 
 def _without_empty_side(node: If) -> None:
@@ -272,15 +272,11 @@ def _without_empty_side(node: If) -> None:
     assert isinstance(node.parent, Block)
     if node.orelse is None or node.parent.form == "elif":
         return
-    if all(map(_is_made_pass, node.orelse.body)):
+    if all(map(is_made_pass, node.orelse.body)):
         made = If(node.test, node.body)
-    elif all(map(_is_made_pass, node.body.body)) and node.orelse.form != "elif":
+    elif all(map(is_made_pass, node.body.body)) and node.orelse.form != "elif":
         made = If(turned(node.test), node.orelse)
     else:
         return
     made.comments = comments(node)
     node.parent.substitute(node, [made])
-
-
-def _is_made_pass(statement: Statement) -> bool:
-    return isinstance(statement, Pass) and statement.start < 0
