@@ -3,14 +3,35 @@
 Detached    lax.stop_gradient(x)
             nn.with_gradient(training, x), of `torch.set_grad_enabled(training)`
             nn.constant(x), of what may hold dicts: stop_gradient would sort their keys
+Put         x.at[i].set(v)
+Shape       jax.eval_shape(lambda: x)
 """
 
 from collections.abc import Callable
 
 from ..facts.values.lattice import UNKNOWN, Mapping, Object, Sequence, Value
-from ..model.effects import Detached
-from ..model.expressions import Attribute, Call, Name
-from ..model.node import Expression
+from ..model.effects import BoundMethod, Detached, Put, Shape, Unset
+from ..model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript
+from ..model.node import Expression, Node
+
+
+def plainly(node: Node, support: Callable[[str], Expression]) -> bool:
+    """Write what is the same wherever it stands; whether it is."""
+    if isinstance(node, Detached):
+        node.replace(detached(node, support))
+    elif isinstance(node, Put):
+        at = Subscript(Attribute(node.base, "at"), node.index)
+        node.replace(Call(Attribute(at, node.how), [node.new]))
+    elif isinstance(node, Shape):
+        shape = Attribute(Name("jax"), "eval_shape")
+        node.replace(Call(shape, [Lambda([], node.expression)]))
+    elif isinstance(node, Unset):
+        node.replace(Constant(None))
+    elif isinstance(node, BoundMethod):
+        node.become(Attribute(node.object, node.name))
+    else:
+        return False
+    return True
 
 
 def detached(node: Detached, support: Callable[[str], Expression]) -> Call:

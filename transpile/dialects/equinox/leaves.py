@@ -11,28 +11,14 @@ from functools import partial
 
 from ...facts.values.lattice import UNKNOWN, Method, Module
 from ...facts.values.vocabulary import PARAMETERS, WALKS
-from ...model.effects import (
-    BUFFER,
-    CONSTANT,
-    Apply,
-    BoundMethod,
-    Detached,
-    Mode,
-    New,
-    Put,
-    Read,
-    Shape,
-    Support,
-    Unconverted,
-    Unset,
-)
+from ...model.effects import BUFFER, CONSTANT, Apply, Mode, New, Read, Support, Unconverted
 from ...model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript, is_none
 from ...model.node import Expression, Node
 from ...model.operators import Compare, Unary, asks_for_none
 from ...model.program import Function
 from ...model.statements import Assign
+from .. import leaves
 from ..faults import raising
-from ..leaves import detached
 from ..ties import Tied, below, run_by
 from .layers import own
 from .plan import Plan
@@ -176,20 +162,8 @@ def plainly(node: Node, support: Callable[[str], Expression]) -> bool:
     """Write what is the same wherever it stands; whether it is."""
     if type(node) is Attribute and _is_item(node):
         node.replace(Subscript(node.object, Constant(node.name)))
-    elif isinstance(node, Detached):
-        node.replace(detached(node, support))
-    elif isinstance(node, Put):
-        at = Subscript(Attribute(node.base, "at"), node.index)
-        node.replace(Call(Attribute(at, node.how), [node.new]))
-    elif isinstance(node, Shape):
-        node.replace(Call(_dotted("jax.eval_shape"), [Lambda([], node.expression)]))
-    elif isinstance(node, Unset):
-        node.replace(Constant(None))
-    elif isinstance(node, BoundMethod):
-        node.become(Attribute(node.object, node.name))
-    else:
-        return False
-    return True
+        return True
+    return leaves.plainly(node, support)
 
 
 def _is_item(node: Attribute) -> bool:

@@ -9,22 +9,7 @@ Put                 x.at[i].set(v)
 
 from ...facts.values.lattice import Module
 from ...model.copy import clone
-from ...model.effects import (
-    BUFFER,
-    MIXED,
-    PARAM,
-    Apply,
-    BoundMethod,
-    Detached,
-    Mode,
-    New,
-    Put,
-    Read,
-    Shape,
-    Support,
-    Unconverted,
-    Unset,
-)
+from ...model.effects import BUFFER, MIXED, PARAM, Apply, Mode, New, Read, Support, Unconverted
 from ...model.expressions import (
     Attribute,
     Call,
@@ -32,7 +17,6 @@ from ...model.expressions import (
     Constant,
     Display,
     ForClause,
-    Lambda,
     Name,
     Subscript,
     is_none,
@@ -43,7 +27,7 @@ from ...model.operators import Compare, Conditional, asks_for_none
 from ...model.program import Function
 from ...model.statements import If
 from ..faults import raising
-from ..leaves import detached
+from ..leaves import plainly
 from ..reports import Reports
 from ..ties import below
 from . import numbers
@@ -121,20 +105,10 @@ class Leaves:
             self._read(node)
         elif isinstance(node, Mode):
             node.replace(Name(self.words.training))
-        elif isinstance(node, Detached):
-            node.replace(detached(node, Support))
-        elif isinstance(node, Put):
-            at = Subscript(Attribute(node.base, "at"), node.index)
-            node.replace(Call(Attribute(at, node.how), [node.new]))
-        elif isinstance(node, Shape):
-            shape = Attribute(Name("jax"), "eval_shape")
-            node.replace(Call(shape, [Lambda([], node.expression)]))
         elif isinstance(node, Unconverted):
             node.replace(raising(node, Support))
-        elif isinstance(node, Unset):
-            node.replace(Constant(None))
-        elif isinstance(node, BoundMethod):
-            node.become(Attribute(node.object, node.name))
+        elif plainly(node, Support):
+            return
         elif isinstance(node, Call) and (module := listing(node)) is not None:
             self._list(node, module)
         elif isinstance(node, Call) and (new := going_over_run(node)) is not None:

@@ -7,20 +7,8 @@ x = F.dropout(x)    x = nn.dropout(x, key=jax.random.key(0))
 
 from ...facts.memory.paths import spelled
 from ...facts.values.lattice import Module
-from ...model.effects import (
-    Apply,
-    BoundMethod,
-    Detached,
-    Key,
-    Mode,
-    New,
-    Put,
-    Read,
-    Support,
-    Unconverted,
-    Write,
-)
-from ...model.expressions import Attribute, Call, Lambda, Name, Subscript
+from ...model.effects import Apply, Key, Mode, New, Read, Support, Unconverted, Write
+from ...model.expressions import Attribute, Call, Lambda, Name
 from ...model.names import names_assigned, names_in
 from ...model.node import Expression
 from ...model.program import File, Parameter
@@ -28,7 +16,7 @@ from ...model.statements import Block, ExpressionStatement
 from ..faults import raising
 from ..fresh import fresh
 from ..import_time import give_keys, outside
-from ..leaves import detached
+from ..leaves import plainly
 from ..reports import Reports
 from ..threading.changes import is_applied
 from .constructor.initializers import beginning
@@ -61,14 +49,7 @@ def _expression(node: Expression, plan: Plan, reports: Reports) -> None:
         node.replace(Call(Support("apply"), given))
     elif isinstance(node, (New, Apply)):
         node.become(Call(node.function, node.arguments, node.keywords))
-    elif isinstance(node, Put):
-        at = Subscript(Attribute(node.base, "at"), node.index)
-        node.replace(Call(Attribute(at, node.how), [node.new]))
-    elif isinstance(node, Detached):
-        node.replace(detached(node, Support))
-    elif isinstance(node, BoundMethod):
-        node.become(Attribute(node.object, node.name))
-    elif isinstance(node, (Read, Mode)):
+    elif not plainly(node, Support) and isinstance(node, (Read, Mode)):
         reports.unconverted("module-value", node, _VALUES)
 
 

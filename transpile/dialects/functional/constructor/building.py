@@ -15,33 +15,21 @@ from ....model.effects import (
     Key,
     Mode,
     New,
-    Put,
     Read,
-    Shape,
     Support,
     Tie,
     Unconverted,
-    Unset,
     Walk,
     Write,
 )
-from ....model.expressions import (
-    Attribute,
-    Call,
-    Constant,
-    Dictionary,
-    Display,
-    Lambda,
-    Name,
-    Subscript,
-    is_none,
-)
+from ....model.expressions import Attribute, Call, Constant, Dictionary, Display, Name, is_none
 from ....model.names import dotted
 from ....model.node import Expression, Node
 from ....model.operators import Boolean, Conditional, Unary, asks_for_none
 from ....model.program import Function
 from ....model.statements import Assign, Block, For, If
 from ...faults import raising
+from ...leaves import plainly
 from ...reports import Reports
 from ...threading.changes import is_applied
 from ...threading.probes import dry_run, gives_shapes, is_dry
@@ -110,22 +98,14 @@ class Building:
             node.replace(Constant(True))  # a module that is built is in training
         elif isinstance(node, Detached):
             node.replace(node.expression)
-        elif isinstance(node, Put):
-            at = Subscript(Attribute(node.base, "at"), node.index)
-            node.replace(Call(Attribute(at, node.how), [node.new]))
-        elif isinstance(node, Shape):
-            shape = Attribute(Name("jax"), "eval_shape")
-            node.replace(Call(shape, [Lambda([], node.expression)]))
         elif isinstance(node, Key) or self._lacks_key(node):
             why = "the constructor draws what is no param: it has no key"
             self.reports.raises("random-in-init", node, why)
         elif isinstance(node, Unconverted):
             node.replace(raising(node, Support))
-        elif isinstance(node, Unset):
-            node.replace(Constant(None))
         elif isinstance(node, BoundMethod):
             self._method(node)
-        elif isinstance(node, Call):
+        elif not plainly(node, Support) and isinstance(node, Call):
             self._call(node)
 
     def _method(self, node: BoundMethod) -> None:

@@ -92,10 +92,12 @@ class Slicer:
             elif self.events.copies(statement, kind):  # the copy itself is made where it stands
                 out.append(self._taken(statement, outer, needed))
             elif isinstance(statement, If) and self.events.holds(statement, kind):
-                branch = self._branch(statement, kind, needed, moved, outer)
-                out += [branch] if branch is not None else []
+                out += self._branch(statement, kind, needed, moved, outer)
             elif isinstance(statement, If) and self.changing.of(statement) & needed:
-                out.append(self._choosing(statement, needed, moved, outer))
+                out += self._branch(statement, "", needed, moved, outer)
+                sides = [b for b in (statement.body, statement.orelse) if b is not None]
+                if all(s in moved for side in sides for s in side.body):
+                    moved.add(statement)
             elif self._makes(statement, needed):
                 out.append(self._made(statement, needed, moved, outer))
         return out[::-1]
@@ -160,46 +162,24 @@ class Slicer:
 
     def _branch(
         self, node: If, kind: str, needed: set[str], moved: set[Statement], outer: Statement
-    ) -> Statement | None:
-        behind = set(needed)
-        sides = []
+    ) -> list[Statement]:
+        """A branch that makes what is needed, on one of its ways; nothing where none does."""
+        before, sides = set(needed), []
         for side in (node.body, node.orelse):
-            inner = set(behind)
+            inner = set(before)
             made = self._block(side, kind, inner, moved) if side is not None else []
             needed |= inner
             sides.append(made)
         body, orelse = sides
         if not body and not orelse:
-            return None
+            return []
         test = clone(node.test)
         if not body:
             test, body, orelse = turned(test), orelse, []
         branch = If(test, Block(body), Block(orelse) if orelse else None)
         branch.comments = comments(node)
         self.naming.rename(branch.test, outer, node, needed)
-        return branch
-
-    def _choosing(
-        self, node: If, needed: set[str], moved: set[Statement], outer: Statement
-    ) -> Statement:
-        """A branch that makes what is needed, on one of its ways."""
-        before, sides = set(needed), []
-        for side in (node.body, node.orelse):
-            inner = set(before)
-            made = self._block(side, "", inner, moved) if side is not None else []
-            needed |= inner
-            sides.append(made)
-        body, orelse = sides
-        test = clone(node.test)
-        if not body:
-            test, body, orelse = turned(test), orelse, []
-        made_if = If(test, Block(body), Block(orelse) if orelse else None)
-        made_if.comments = comments(node)
-        self.naming.rename(made_if.test, outer, node, needed)
-        inside = [s for b in (node.body, node.orelse) if b is not None for s in b.body]
-        if all(s in moved for s in inside):
-            moved.add(node)
-        return made_if
+        return [branch]
 
     def _taken(self, statement: Statement, outer: Statement, needed: set[str]) -> Statement:
         turning = self.naming.turning(statement, statement)
