@@ -4720,6 +4720,56 @@ def test_a_module_that_is_frozen_where_it_is_made_is_told(target):
     assert "requires_grad" not in made.code
 
 
+NO_LAYERS = """
+class Net(nn.Module):
+    def __init__(self, sizes):
+        super().__init__()
+        self.turns = len(sizes) - 1
+        self.fcs = nn.ModuleList()
+        for i in range(self.turns):
+            self.fcs.append(nn.Linear(sizes[i], sizes[i + 1]))
+        n = len(sizes)
+        self.net = nn.Sequential(*[nn.Linear(sizes[i], sizes[i + 1]) for i in range(n - 1)])
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        for fc in self.fcs:
+            x = fc(x)
+        return self.fc(self.net(x))
+"""
+
+
+@pytest.mark.parametrize("sizes", ["[]", "[4, 4, 4]"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_range_below_zero_has_no_turns(target, sizes):
+    verify(HEAD + NO_LAYERS, "Net", sizes, [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
+KEEPS_PARAMS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fcs = nn.ModuleList([nn.Linear(4, 4)])
+        self.ws = [fc.weight for fc in self.fcs]
+
+    def forward(self, x):
+        return self.fcs[0](x) * self.ws[0].sum()
+
+    def again(self):
+        self.ws = [fc.weight for fc in self.fcs]
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_list_of_params_that_is_set_anew_is_no_state(target):
+    """It would have copies of them, which nothing trains."""
+    (made,), _, _ = dialect.convert([given(HEAD + KEEPS_PARAMS)], "", target)
+    assert ("module-value", 11) in [(d.id, d.line) for d in made.diagnostics]
+    source = KEEPS_PARAMS.replace("def again", "def __setstate__")
+    (made,), _, _ = dialect.convert([given(HEAD + source)], "", target)
+    assert made.diagnostics
+
+
 LAYERS_SET_ANEW = """
 class Net(nn.Module):
     def __init__(self, n):

@@ -66,7 +66,7 @@ def spell_out(project: Project, modules: Modules) -> Elsewhere:
     for cls in [c for file in project.ordered for c in file.classes() if modules.is_module(c)]:
         init = modules.constructor(cls)
         if init is not None and init.parameters:
-            _Lists(project, modules, cls, init, found, read).write()
+            _Lists(modules, cls, init, found, read).write()
     return found
 
 
@@ -74,23 +74,24 @@ class _Lists:
     """The lists that the constructor of one class sets on `self`."""
 
     def __init__(
-        self,
-        project: Project,
-        modules: Modules,
-        cls: Class,
-        init: Function,
-        found: Elsewhere,
-        read: Reads,
+        self, modules: Modules, cls: Class, init: Function, found: Elsewhere, read: Reads
     ) -> None:
-        self.project, self.modules, self.cls, self.init = project, modules, cls, init
+        self.project, self.modules, self.cls, self.init = read.project, modules, cls, init
         self.found, self.read = found, read
         self.me = init.parameters[0].name
-        self.family = {cls, *project.family(cls)}
-        self.methods = [m for c in self.family for m in project.methods(c).values()]
+        self.family = {cls, *read.project.family(cls)}
+        self.methods = [m for c in self.family for m in read.project.methods(c).values()]
 
     def write(self) -> None:
+        inside = set(self.init.body.walk())
         for name, own in list(self.modules.own_fields(self.cls).items()):
-            if own.kind != FIELD or len(own.values) != 1:
+            if own.kind != FIELD:
+                continue
+            if len(own.values) != 1:  # `self.ws = [a.weight]`, which `__setstate__` sets once more
+                again = not set(own.values) <= inside
+                lists = [v for v in own.values if growing.is_list(v)] if again else []
+                held = (v for v in lists if growing.holds_modules(v.value))
+                self.found.doubled += [(name, v) for v in held][:1]
                 continue
             store = own.values[0].parent
             if not isinstance(store, Assign) or store.parent is not self.init.body:

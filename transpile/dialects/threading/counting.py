@@ -2,8 +2,11 @@
 
 from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Constant, Display, Name
+from ...model.names import dotted
 from ...model.node import Expression, Statement
-from ...model.statements import Block
+from ...model.operators import Binary
+from ...model.program import Function
+from ...model.statements import Assign, Block
 
 
 def pair(target: Expression, name: str) -> Expression:
@@ -24,10 +27,27 @@ def length(iterable: Expression) -> Expression | None:
         return None
     kind, first = word(iterable), iterable.arguments[0]
     if kind == "range" and len(iterable.arguments) == 1:
-        return clone(first)
+        count = clone(first)
+        return Call(Name("max"), [count, Constant(0)]) if _is_below_length(first) else count
     if kind == "range":
         return Call(Name("len"), [clone(iterable)])
     return length(first) if kind in ("enumerate", "reversed", "zip", "list") else None
+
+
+def _is_below_length(count: Expression) -> bool:
+    """`len(sizes) - 1`, which is -1 of no sizes: a range has no turns then."""
+    less = [n for v in _values(count) for n in v.walk() if isinstance(n, Binary)]
+    return any(n.operator == "-" and "len" in map(word, _values(n.left)) for n in less)
+
+
+def _values(count: Expression) -> list[Expression]:
+    """It, and what the function around sets a name, or an attribute, to."""
+    path = dotted(count)
+    function = next((n for n in count.ancestors() if isinstance(n, Function)), None)
+    if path is None or function is None:
+        return [count]
+    assigns = [a for a in function.nodes(Assign) if path in map(dotted, a.targets)]
+    return [count, *(a.expression for a in assigns if a.expression is not None)]
 
 
 def at_start(block: Block, statement: Statement) -> None:

@@ -245,7 +245,7 @@ class Keys:
         if kind == "range" and count is not None and unused:
             target.replace(Name(name))
             iterable.replace(keys)
-        elif kind == "range" and count is not None and not isinstance(count, Call):
+        elif kind == "range" and count is not None and word(count) in ("", "max"):
             target.wrap(lambda target: pair(target, name))
             iterable.replace(Call(Name("enumerate"), [keys]))
         elif kind == "zip" and isinstance(target, Display) and isinstance(iterable, Call):

@@ -16,7 +16,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...facts.modules import SUBMODULE
-from ...facts.values.lattice import NONE, NUMPY, UNKNOWN, Method, Module, Static, Tensor
+from ...facts.values.lattice import (
+    NONE,
+    NUMPY,
+    UNKNOWN,
+    Method,
+    Module,
+    Sequence,
+    Static,
+    Tensor,
+    is_param,
+)
 from ...model.copy import clone
 from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, NewArray
 from ...model.expressions import Attribute, Call, Constant, Display
@@ -70,6 +80,10 @@ def _assign(scene: Scene, kinds: Kinds, assign: Assign) -> bool:
     if len(targets) == 1 and assign.targets == targets:
         kind = _kind(scene, kinds, targets[0], value)
         if kind is not None:
+            held = scene.of(value)
+            if kind == BUFFER and isinstance(held, Sequence) and is_param(held.element):
+                scene.changes.unconverted("module-value", value, _PARAMS)
+                return True
             here = _here(scene, kinds, value, kind)
             scene.changes.become(assign, lambda a: _declaration(a, kind, here, kinds, scene.cls))
         return kind is not None
@@ -174,6 +188,10 @@ _array: Callable[[Call], NewArray] = lambda call: NewArray(  # noqa: E731
 _WITHIN = (
     "what a function registers here is found under no name: call self.register_buffer, or set the "
     "attribute, where the constructor does"
+)
+_PARAMS = (
+    "what is set anew later is state, and would begin with copies of these params: fetch them "
+    "where they are read"
 )
 _UNMADE = (
     "is set while the model runs, and not in a constructor of this class: set it to None there"
