@@ -4770,6 +4770,88 @@ def test_a_list_of_params_that_is_set_anew_is_no_state(target):
     assert made.diagnostics
 
 
+EXTENDS_A_LIST = """
+class Layers(nn.ModuleList):
+    def __init__(self, n):
+        super().__init__([nn.Linear(4, 4) for i in range(n)])
+        self.scale = nn.Parameter(torch.ones(4))
+
+    def forward(self, x):
+        for layer in self:
+            x = layer(x)
+        return x * self.scale
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = Layers(2)
+
+    def forward(self, x):
+        return self.layers(x)
+"""
+EXTENDS_A_LIST_OF_PARAMS = """
+class Scales(nn.ParameterList):
+    pass
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scales = Scales([nn.Parameter(torch.ones(4) * 3)])
+
+    def forward(self, x):
+        return x * self.scales[0] + len(self.scales)
+"""
+FORWARDS = """
+class Wrapped(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def __getattr__(self, name):
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(self.model, name)
+
+    def forward(self, x):
+        return self.model(x)
+
+
+class Inner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.dim = nn.Linear(4, 4), 4
+
+    def forward(self, x):
+        return self.fc(x)
+
+    def twice(self, x):
+        return self.fc(x) * 2
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wrapped = Wrapped(Inner())
+
+    def forward(self, x):
+        return self.wrapped(x) + self.wrapped.twice(x) + self.wrapped.dim
+"""
+
+
+@pytest.mark.parametrize("program", ["EXTENDS_A_LIST", "EXTENDS_A_LIST_OF_PARAMS", "FORWARDS"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_classes_that_have_no_form_in_one_output_are_told_there(target, program):
+    refusing = {"flax": "EXTENDS_A_LIST", "functional": "EXTENDS_A_LIST_OF_PARAMS FORWARDS"}
+    if program not in refusing.get(target, "").split():
+        verify(HEAD + globals()[program], "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
+        return
+    (made,), _, _ = dialect.convert([given(HEAD + globals()[program])], "", target)
+    assert {d.id for d in made.diagnostics} <= {"unsupported", "module-value"} and made.diagnostics
+
+
 LAYERS_SET_ANEW = """
 class Net(nn.Module):
     def __init__(self, n):

@@ -1,5 +1,6 @@
 """Classes and constructors: `nnx.Module`, `*, rngs: nnx.Rngs`, the stream of a class, its mode."""
 
+from ...facts.modules import FIELD
 from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.node import Statement
 from ...model.operators import Binary, Compare
@@ -10,6 +11,9 @@ from ..parameters import add_keyword, conclude
 from .lowering import Lowering, nnx
 
 RNGS = "nnx.Rngs"
+_BESIDE = (
+    "stands in an nnx.List, whose parts have numbers: extend nn.Module, and hold the list in it"
+)
 
 
 def function(low: Lowering, node: Function) -> None:
@@ -76,6 +80,10 @@ def class_(low: Lowering, node: Class) -> None:
     plan = low.plan
     if not plan.modules.is_module(node):
         return
+    if plan.project.torch_base(node) == "torch.nn.ModuleList":
+        named = [n for n, f in plan.modules.own_fields(node).items() if f.kind != FIELD]
+        if named:
+            low.report("unsupported", node, f"{named[0]} {_BESIDE}")
     added: list[Statement] = []
     own = plan.modules.constructor(node)
     mode = plan.mode(node)

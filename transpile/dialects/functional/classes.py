@@ -18,8 +18,10 @@ from ..threading.counting import at_start
 from ..threading.threads import ANYTHING, Threads
 from .constructor import Constructor
 from .functions import Running
+from .given import LISTS
 from .plan import Plan
 
+_MADE_LATER = "extends a list of params: extend nn.Module, and hold the list in it"
 PLAIN = ("torch.nn.Module", "torch.nn.modules.module.Module", "transpile.layer.Module")
 
 
@@ -40,6 +42,8 @@ class ClassWriter:
         if self._runs_items(cls):
             self._call(cls)
         self._bases(cls)
+        if self.plan.project.torch_base(cls) in LISTS:
+            self.reports.report("unsupported", cls, f"{cls.name} {_MADE_LATER}")
 
     def _unsaved(self, cls: Class) -> None:
         """Name the state that torch does not save: a checkpoint may lack it, and it alone."""

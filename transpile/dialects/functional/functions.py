@@ -10,6 +10,7 @@ def forward(self, x):                  def __call__(self, params, state, x, *, t
 from collections.abc import Iterable
 
 from ...facts.values.lattice import Function as FunctionValue
+from ...facts.values.lattice import Method, Module
 from ...model.copy import clone
 from ...model.effects import Declare, New, Tie, Walk, Write
 from ...model.expressions import (
@@ -43,6 +44,7 @@ from .path import Path, module_of
 from .paths import Paths
 from .plan import Plan, Words
 
+_FORWARDED = "what __getattr__ finds gets no params: call it where it is, `self.model.encode(x)`"
 _REFUSED = {
     Write: ("parameter-write", "a param changes where only a buffer can: return what is new"),
     Declare: ("parameter-write", "an attribute is set on a module that has been built"),
@@ -151,6 +153,17 @@ class Running(running.Running):
                 self.reports.refuse(id, node, why)
             else:
                 self.reports.unconverted(id, node, why)
+
+        for call in list(self.function.nodes(Call)):
+            if isinstance(call.function, Attribute) and self._is_forwarded(call.function):
+                self.reports.unconverted("module-value", call, _FORWARDED)
+
+    def _is_forwarded(self, method: Attribute) -> bool:
+        """`self.model.encode(x)`, which the model's `__getattr__` finds in what it wraps."""
+        held, finds = method.object.value, self.plan.modules.find
+        classes = self.plan.modules.classes_of(held.refs) if isinstance(held, Module) else []
+        named = isinstance(method.value, Method)  # some method, and none of these classes
+        return named and any(finds(c, "__getattr__") and not finds(c, method.name) for c in classes)
 
     def _refuse_handed(self) -> None:
         """A function inside that takes state, handed on: `map(step, xs)` calls it without."""

@@ -13,6 +13,7 @@ from ...model.operators import sides
 from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.statements import Return
+from ..placed import CONTAINERS
 from ..threading import running
 from ..threading.reserved import rename_parameters
 from .cheap import properties, written_outside
@@ -208,7 +209,9 @@ class Plan(running.Plan):
 
     def _begins_elsewhere(self, cls: Class) -> bool:
         methods = self.modules.home(cls).methods(cls).values()
-        if any(self.modules.fields(c) for c in self.modules.lineage(cls)[1:]):
+        lineage = self.modules.lineage(cls)
+        bases = {(self.project.torch_base(c) or "").rpartition(".")[2] for c in lineage}
+        if any(map(self.modules.fields, lineage[1:])) or not bases.isdisjoint(CONTAINERS):
             return True
         return any(m.nodes(NewArray) for m in methods) or any(
             d.kind in ARRAYS
