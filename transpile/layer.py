@@ -58,16 +58,12 @@ class Module:
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__
-        kinds: dict[str, Any] = {
-            "_parameters": Parameter,
-            "_buffers": Buffer,
-            "_modules": (Module, Flat),
-        }
+        module = (Module, Flat)
+        kinds: dict[str, Any] = {"_parameters": Parameter, "_buffers": Buffer, "_modules": module}
         for kind, wanted in kinds.items():
             if isinstance(value, wanted):
-                for other in ("_parameters", "_buffers", "_modules"):
-                    if other != kind:
-                        own[other].pop(name, None)
+                for other in kinds.keys() - {kind}:
+                    own[other].pop(name, None)
                 own.pop(name, None)
                 if isinstance(value, Flat):
                     own["_flat"].add(name)

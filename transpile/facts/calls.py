@@ -69,7 +69,7 @@ class Calls(Origins):
             elif isinstance(made, Call) and not isinstance(value, lattice.Module):
                 yield from self._of_call(made, seen)
             elif isinstance(made, nodes.Attribute) and made is not node:
-                if made.name != "forward" and _is_of_object(value):
+                if made.name != "forward" and is_of_object(value):
                     yield from self._methods(made.name)
 
     def _methods(self, name: str) -> Iterator[Target]:
@@ -123,7 +123,7 @@ def applied(project: Project, function: Expression) -> list[tuple[Function, Func
     return [(forward, backward) for forward, backward in found if forward is not None]
 
 
-def _is_of_object(value: lattice.Value) -> bool:
+def is_of_object(value: lattice.Value) -> bool:
     """Whether an attribute may be a method of a plain object: `step = stepper.step`."""
     known = lattice.Tensor, lattice.Torch, lattice.Static, lattice.Sequence, lattice.Mapping
     if not isinstance(value, lattice.Method):

@@ -7,16 +7,7 @@ b, t, _ = x.shape                               p.expand(b, 1, -1)              
 
 from collections.abc import Callable
 
-from ..model.expressions import (
-    Attribute,
-    Call,
-    Constant,
-    Display,
-    Name,
-    Slice,
-    Starred,
-    Subscript,
-)
+from ..model.expressions import Attribute, Call, Constant, Display, Name, Slice, Starred, Subscript
 from ..model.names import dotted
 from ..model.node import Expression, Node
 from ..model.operators import Binary, Unary

@@ -1,6 +1,5 @@
 """JAX with self as Equinox."""
 
-
 from ...facts.program import ProgramFacts
 from ...model.effects import New, Read, Support, Write
 from ...model.expressions import Name

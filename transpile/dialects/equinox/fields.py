@@ -205,8 +205,6 @@ class Fields:
                 continue
             if isinstance(p.annotation, Name) and p.annotation.id in STATIC:
                 return p.annotation.id
-            if isinstance(p.annotation, Name) and isinstance(p.annotation, Class):
-                return p.annotation.id
             if isinstance(p.default, Constant) and p.default.constant is not None:
                 if not isinstance(p.default.constant, bool | str):
                     return _named(p.default.constant) if _only_int(p.default.constant) else "float"

@@ -6,18 +6,7 @@
 A model with a state is refused there: who builds it has both, `eqx.nn.make_with_state(Net)(4)`.
 """
 
-from ...model.effects import (
-    BUFFER,
-    CONSTANT,
-    Apply,
-    Mode,
-    New,
-    Read,
-    Tie,
-    Unconverted,
-    Walk,
-    Write,
-)
+from ...model.effects import BUFFER, CONSTANT, Apply, Mode, New, Read, Tie, Unconverted, Walk, Write
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.node import Expression, Node
 from ...model.program import File

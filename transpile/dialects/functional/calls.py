@@ -119,7 +119,7 @@ class Calls:
                 call.respell(argument, f"{word}_")
         given: list[Expression] = []
         if threads.params or uniform or runs:
-            given.append(self._params(path, call))
+            given.append(self._entry(path, module_of(call)))
         if threads.takes:
             given.append(path.of(self.words.state))
         elif uniform:
@@ -128,7 +128,7 @@ class Calls:
             self._run_again(call, "apply" if uniform else "run" if runs else "", threads.mode)
         elif uniform or runs:
             call.function = Attribute(call.function, "apply" if uniform else "run")
-        elif self._is_containers(call):
+        elif _is_above(call) and self.conventions.runs_container(call):  # of a Sequential
             call.function = Attribute(call.function.object, "run")  # type: ignore[attr-defined]
         elif not threads.known and threads.takes and _is_above(call):  # of a mixin
             given.insert(0, call.function)
@@ -186,15 +186,8 @@ class Calls:
         if call.parent is not None:
             call.replace(Unconverted("module-value", source_of(call)))
 
-    def _is_containers(self, call: Call) -> bool:
-        """`super().forward(x)` of a Sequential."""
-        return _is_above(call) and self.conventions.runs_container(call)
-
-    def _params(self, path: Path, call: Call) -> Expression:
-        """The params that a call is given."""
-        return self._entry(path, module_of(call))
-
     def _entry(self, path: Path, module: Expression | None) -> Expression:
+        """The params that a call of a module is given."""
         return self.tied.of(path, below(module, self.paths.self_name))
 
     # --- layers that are scanned ------------------------------------------------------------------

@@ -144,7 +144,8 @@ class Keys:
             self._turns(statement, slots)
             self._block(statement.orelse, slots)
         elif isinstance(statement, While):
-            self._while(statement, slots)
+            self._expressions(statement.test, slots)
+            self._turns(statement, slots)
         else:
             for child in statement.children():
                 if isinstance(child, Block):
@@ -194,7 +195,7 @@ class Keys:
         yield self._names[self._depth - 1]
         self._depth -= 1
 
-    def _turns(self, loop: For, slots: Slots) -> None:
+    def _turns(self, loop: For | While, slots: Slots) -> None:
         if not self._draws_below(loop.body):
             return
         with self._turn() as name:
@@ -203,10 +204,14 @@ class Keys:
         def give(key: Expression) -> None:
             if isinstance(loop, Scan):
                 self._scan(loop, name, key)
-            elif isinstance(loop, Repeat):
+            elif isinstance(loop, (Loop, Repeat)):
                 self._carry(loop, name, key)
-            else:
+            elif isinstance(loop, For):
                 self._zip(loop, name, key, [loop.body])
+            else:
+                stream = self.fresh("stream")
+                self.before.append((loop, Assign([Name(stream)], self.form.stream(key))))
+                at_start(loop.body, Assign([Name(name)], Call(Name("next"), [Name(stream)])))
 
         slots.add(give)
 
@@ -255,23 +260,6 @@ class Keys:
         else:
             target.wrap(lambda target: pair(target, name))
             iterable.wrap(lambda iterable: Call(Name("zip"), [iterable, keys]))
-
-    def _while(self, loop: While, slots: Slots) -> None:
-        self._expressions(loop.test, slots)
-        if not self._draws_below(loop.body):
-            return
-        with self._turn() as name:
-            self._fill(loop.body, Name(name))
-
-        def give(key: Expression) -> None:
-            if isinstance(loop, Loop):
-                self._carry(loop, name, key)
-                return
-            stream = self.fresh("stream")
-            self.before.append((loop, Assign([Name(stream)], self.form.stream(key))))
-            at_start(loop.body, Assign([Name(name)], Call(Name("next"), [Name(stream)])))
-
-        slots.add(give)
 
     def _scan(self, loop: Scan, name: str, key: Expression) -> None:
         """Keys as rows: None where there is no key."""

@@ -9,11 +9,11 @@ from ...model.expressions import Attribute, Call, Lambda, Name, Starred, Subscri
 from ...model.names import dotted
 from ...model.node import Expression
 from ...model.program import Class, Function
-from ..calls import Target
+from ..calls import Target, is_of_object
 from ..origins import Origin
 from ..values.lattice import Class as ClassValue
 from ..values.lattice import Function as FunctionValue
-from ..values.lattice import Mapping, Method, Module, Sequence, Static, Tensor, Torch, Value
+from ..values.lattice import Method, Module, Tensor, Torch
 from .paths import of, spelled
 from .places import Part, Passed, Places, closed, fresh, union
 from .state import State
@@ -260,12 +260,6 @@ class Calling(State):
         exact = exact and len(parameters | free | kept) == 1
         repeated = any(p.repeated for p in closed(places))
         return Passed(parameters, free, repeated, kept, exact)
-
-
-def is_of_object(value: Value) -> bool:
-    """Whether an attribute may be a method of a plain object of the user's."""
-    known = Tensor, Torch, Static, Sequence, Mapping, Module
-    return isinstance(value, Method) and not isinstance(value.receiver, known)
 
 
 def rerooted(sample: Expression, receiver: Expression) -> Expression | None:

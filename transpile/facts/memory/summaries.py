@@ -5,12 +5,11 @@ from collections.abc import Iterator, Mapping, Set
 from ...model.effects import Read
 from ...model.expressions import Attribute, Call, Display, Lambda, Starred, Subscript
 from ...model.node import Expression, Node
-from ...model.program import Class, Function
+from ...model.program import Function
 from ...model.project import Project
 from ...model.statements import Assign
-from ..calls import Target
-from ..values.lattice import Class as ClassValue
-from ..values.lattice import External, Method, Torch
+from ..calls import Target, applied
+from ..values.lattice import External, Torch
 from .flow import Flow
 from .making import is_flag
 from .paths import of, on_module
@@ -122,9 +121,8 @@ def targets(state: Flow, call: Call) -> Iterator[tuple[Target, Call]]:
             made = handed_on(call)
             yield from ((t, made) for t in state.targets(first))
         return
-    forward = applied(state.project, call)
-    if forward is not None:
-        yield Target(forward, given_by_torch(state.project, forward)), call
+    if forwards := [forward for forward, _ in applied(state.project, call.function)]:
+        yield from ((Target(f, given_by_torch(state.project, f)), call) for f in forwards)
         return
     yield from ((t, call) for t in state.functions_called(call))
 
@@ -136,16 +134,6 @@ def handed_on(call: Call) -> Call:
     made.function, made.arguments = call.arguments[0], call.arguments[1:]
     made.keywords, made.value = call.keywords[1:], call.value
     return made
-
-
-def applied(project: Project, call: Call) -> Function | None:
-    """The forward of a torch.autograd.Function that a call runs: `Scale.apply(x)`, or `scale(x)`
-    after `scale = Scale.apply`."""
-    value = of(call.function)
-    owner = value.receiver if isinstance(value, Method) and value.name == "apply" else None
-    if not isinstance(owner, ClassValue) or not isinstance(owner.ref, Class):
-        return None
-    return project.find(owner.ref, "forward") if project.is_autograd_function(owner.ref) else None
 
 
 def given_by_torch(project: Project, forward: Function) -> int:

@@ -10,9 +10,7 @@ from ...source.lower_ast import expression
 from .conversion import Conversion
 from .literals import known
 
-DISTRIBUTION = (
-    "a module is no distribution too: hold the distribution as an attribute"
-)
+DISTRIBUTION = "a module is no distribution too: hold the distribution as an attribute"
 
 
 def function(c: Conversion, node: Node) -> bool:

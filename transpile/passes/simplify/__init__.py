@@ -9,16 +9,7 @@ from typing import Any, NamedTuple
 from ...facts.values.lattice import Static, Tensor
 from ...model.copy import Change, clone, rebuilt
 from ...model.effects import Detached, Put, Support
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Constant,
-    Display,
-    Lambda,
-    Name,
-    Slice,
-    Subscript,
-)
+from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Slice, Subscript
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Compare, Unary

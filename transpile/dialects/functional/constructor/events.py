@@ -26,12 +26,7 @@ class Events:
     """The events of one function that builds, by kind: what moves to `init`, to `init_state`, to
     a property; `put_off` are those that stay."""
 
-    def __init__(
-        self,
-        function: Function,
-        properties: set[str],
-        plan: Plan,
-    ) -> None:
+    def __init__(self, function: Function, properties: set[str], plan: Plan) -> None:
         self.function, self.conventions = function, plan.conventions
         self.properties = properties  # the constants that properties give
         self.may_have, self.unsettled = plan.may_have, plan.unsettled
