@@ -121,6 +121,53 @@ def test_a_library_cannot_build_from_layers_of_here(target):
     assert "PatchEmbed(16, 4, 3, 8)" in made.code
 
 
+@pytest.mark.parametrize("target", ["flax", "equinox", "functional"])
+def test_what_a_library_built_is_called_as_it_is(target):
+    """It is a module of torch's: neither params nor a state or a key are its."""
+    made = converted(
+        "from torch import nn\nfrom tutel import moe\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.layer = moe.moe_layer(8)\n\n"
+        "    def forward(self, x):\n        return self.layer(x)\n",
+        target,
+    )
+    (found,) = made.diagnostics
+    assert (found.id, found.line) == ("no-rule", 8)
+    assert "return self.layer(x)" in made.code and "state" not in made.code
+
+
+PARALLEL = """\
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(3)
+
+    def forward(self, x):
+        return self.norm(x)
+
+
+def step(model, x):
+    return model(x)
+
+
+def main(xs, gpus):
+    model = Net()
+    if gpus > 1:
+        model = nn.DataParallel(model)
+    for x in xs:
+        step(model, x)
+"""
+
+
+def test_a_model_is_called_as_it_is_where_a_branch_that_is_refused_wraps_it():
+    made = converted(PARALLEL, "equinox")
+    (found,) = made.diagnostics
+    assert (found.id, found.line) == ("no-rule", 20)
+    assert "return model(x, state)" in made.code and "step(model, x, state)" in made.code
+
+
 def test_what_stands_for_a_module_is_asked_for_what_it_has():
     scope = {}
     for name in ("module", "prelude"):

@@ -37,7 +37,7 @@ _BUILT_ON_TORCH = frozenset(
     "open_clip peft pretrainedmodels pytorch3d pytorch_lightning pytorch_metric_learning "
     "segmentation_models_pytorch sentence_transformers spconv timm torch_cluster torch_geometric "
     "torch_scatter torch_sparse torchaudio torchmetrics torchtext torchvision transformers "
-    "xformers".split()
+    "tutel xformers".split()
 )
 _WITHOUT_TORCH = re.compile(
     r".*\.[A-Z0-9_]+|.*\.__\w+__.*|transformers\..*(Tokenizer|Config|Processor).*"

@@ -131,11 +131,13 @@ class Running(running.Running):
             call.append(Name("state"), None if plain and fits else "state")
 
     def _positional(self, function: Function) -> int:
-        """How many arguments stand before the state; less than none where there are stars."""
+        """How many arguments stand before the state, which it may have been given already; less
+        than none where there are stars."""
         if any(p.kind == "*" for p in function.parameters):
             return -1
         bound_self = function.owner is not None and not function.decorators
-        return sum(p.kind in ("", "/") for p in function.parameters) - bound_self
+        placed = (p.name for p in function.parameters if p.kind in ("", "/"))
+        return sum(name != "state" for name in placed) - bound_self
 
     def _carried(self, node: Statement) -> list[str]:
         return ["state"] if self.threads.gives and "state" in bound(node) else []

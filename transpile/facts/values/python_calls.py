@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Callable
 
+from ...model.libraries import computes_with_torch
 from . import attributes, containers
 from .frame import Argument, Frame
 from .joins import join, sequence
@@ -216,7 +217,8 @@ def _of_library(frame: Frame, name: str, values: list[Value]) -> Value:
         return Static(MISSING, "bool" if name in CHECKS else "float")
     if name.startswith("itertools.") and values:
         return Sequence(UNKNOWN)
-    if name in GENERATORS:
+    made = frame.constructs and computes_with_torch(name)
+    if name in GENERATORS or made and not any(isinstance(v, Tensor) for v in values):
         return External(name)
     if name.startswith("einops."):
         layer = "Rearrange" in name or "Reduce" in name

@@ -43,11 +43,9 @@ def call(frame: Frame, name: str, args: list[Argument], node: Call) -> Value:
     of_sizes = _of_sizes(frame, name, args, node)
     if of_sizes is not None:
         return of_sizes
-    if name in _PARALLEL:  # a net that is rebound by it under an `if` stays a module
+    if name in _PARALLEL:  # refused, so that what comes out of an `if` is the net of before
         first = args[0].value if args else None
-        if isinstance(first, Module):
-            return dataclasses.replace(first, open=True, checked=False)
-        return Module(open=True)
+        return first if isinstance(first, Module) else Module(open=True)
     definition = rulebook.layer(name)
     if definition is not None:
         if definition.name in ("Parameter", "Buffer"):
