@@ -4852,6 +4852,32 @@ def test_classes_that_have_no_form_in_one_output_are_told_there(target, program)
     assert {d.id for d in made.diagnostics} <= {"unsupported", "module-value"} and made.diagnostics
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "sorted([x.sum(), y.sum()])[0]",
+        "sorted([x, y], key=lambda t: t.sum())[0]",
+        "max(x, y, key=lambda t: t.abs().sum())",
+        "min([x.sum(), y.sum()], key=lambda t: t)",
+        'len(f"{x.sum():.3f}")',
+        'len("loss {:.3f}".format(x.mean().item()))',
+        'len("loss %.3f" % x.mean().item())',
+    ],
+)
+def test_what_python_asks_of_data_is_refused(said):
+    source = f"def f(x: torch.Tensor, y: torch.Tensor):\n    return {said} * x\n"
+    (made,), _, _ = dialect.convert([given(HEAD + source)], "", "functional")
+    assert [(d.id, d.line) for d in made.diagnostics] == [("unsupported", 7)], made.code
+
+
+def test_what_python_knows_of_data_is_asked():
+    source = "def f(xs, y):\n    first = sorted(xs, key=lambda t: t.shape[0])[0]\n    n = f'{y.shape[0]:3d}'\n"
+    source += "    print(f'{y.mean():.3f}')\n    if y.shape[0] > 9:\n        raise ValueError(f'{y.sum():.1f}')\n"
+    source += "    return first * len(n) + max(y.shape, key=lambda n: n % 3) + len(sorted({'b': y, 'a': 1}))\n"
+    (made,), _, _ = dialect.convert([given(HEAD + source)], "", "functional")
+    assert not made.diagnostics, made.diagnostics
+
+
 LAYERS_SET_ANEW = """
 class Net(nn.Module):
     def __init__(self, n):

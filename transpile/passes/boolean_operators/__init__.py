@@ -10,13 +10,13 @@ that writes, or does something to the host, becomes an `if` of its own.
 """
 
 from ...facts.program import ProgramFacts
-from ...model.expressions import Call, Subscript
-from ...model.operators import Boolean, Compare, Conditional, Unary
+from ...model.expressions import Call, FormattedString, Subscript
+from ...model.operators import Binary, Boolean, Compare, Conditional, Unary
 from ...model.program import Scope
 from ...model.statements import Assert, While
 from ..pass_ import Changes, Pass
 from ..truth import is_truth, traced, truth
-from . import builtin_calls, choices, logic
+from . import builtin_calls, choices, logic, printing
 from .operators import Operators
 
 __all__ = ["PASS", "run"]
@@ -48,6 +48,9 @@ def run(scope: Scope, facts: ProgramFacts) -> Changes:
             choices.picked(o, node)
         elif isinstance(node, Call):
             builtin_calls.called(o, node)
+    for text in scope.nodes(FormattedString, Call, Binary):
+        if text not in gone:
+            printing.formatted(o, text)
     for loop in scope.nodes(While):
         if traced(loop.test):
             o.changes.change(loop, _ask)

@@ -3,7 +3,16 @@
 from ...facts.values.lattice import CHECKS, External, Sequence, Static, Tensor
 from ...model.copy import clone
 from ...model.effects import Support
-from ...model.expressions import Attribute, Call, Comprehension, Constant, Display, Name, Starred
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Constant,
+    Display,
+    Lambda,
+    Name,
+    Starred,
+)
 from ...model.names import dotted
 from ...model.node import Expression
 from ...model.operators import Binary, Compare
@@ -22,6 +31,7 @@ _MATH = {
     **{"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "pow": "power"},
     **{"asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh", "fabs": "abs"},
 }
+_BY_DATA = "goes by values that jax.jit does not know: take jnp.stack, jnp.argsort or jnp.argmax"
 _WHOLE = frozenset(("floor", "ceil", "trunc"))
 
 
@@ -46,6 +56,9 @@ def _builtin(o: Operators, node: Call, name: str) -> None:
         if any(traced(part) for argument in arguments for part in shown(argument)):
             printed(o, node)
         return
+    if name in ("sorted", "min", "max") and _by_data(node, name):
+        o.changes.unconverted("unsupported", node, f"{name}() {_BY_DATA}")
+        return
     starred = any(isinstance(a, Starred) for a in arguments)
     if starred or not arguments or any(word is not None for word in node.keywords):
         return
@@ -57,6 +70,20 @@ def _builtin(o: Operators, node: Call, name: str) -> None:
         o.changes.replace(node, lambda n: _extremum(name, n.arguments))
     elif name in ("any", "all", "min", "max") and count == 1:
         _reduced(o, node, name)
+
+
+def _by_data(node: Call, name: str) -> bool:
+    """`max(boxes, key=lambda b: b.sum())`, `sorted([x.mean(), y.mean()])`"""
+    key = node.keyword("key")
+    if isinstance(key, Lambda) and not isinstance(key.body, Name):
+        return traced(key.body)
+    if key is None and name != "sorted" or not node.arguments:
+        return False
+    of, known = node.arguments[0], value(node.arguments[0])
+    listed = of.elements if isinstance(of, Display) else [of]
+    element = known.element if isinstance(known, Sequence) else None
+    held = isinstance(element, Tensor) and not element.assumed and not element.none
+    return held or any(map(traced, listed))
 
 
 def _checked(o: Operators, node: Call, name: str) -> None:

@@ -8,9 +8,15 @@ from ...model.expressions import Attribute, Call, Constant, Display, FormattedSt
 from ...model.names import dotted
 from ...model.node import Expression
 from ...model.operators import Binary
+from ...model.statements import Raise
 from ...source.lower_ast import expression
+from ..truth import traced
 from .operators import Operators
 
+_DIGITS = (
+    "a text with the digits of a tensor's value, which jax.jit does not know: print it where it is "
+    "made, or return the value"
+)
 # `%d`, `%5.2f`, `%%`: of tensors JAX prints whole numbers and texts as they are.
 _PERCENT = re.compile(r"%(?:([-+ 0]*)(\d*)(\.\d+)?([disfeg])|%)")
 
@@ -32,6 +38,16 @@ def printed(o: Operators, node: Call) -> None:
         o.changes.report("traced-branch", node, message)
         return
     o.changes.replace(node, _debug_print)
+
+
+def formatted(o: Operators, node: Expression) -> None:
+    """`f"{loss:.3f}"` that is not printed at once: Python asks a tracer for its digits."""
+    said = None if isinstance(node, Binary) and node.operator != "%" else _said(node)
+    if said is None or "{:" not in said[0] or not any(map(traced, said[1])):
+        return
+    inside = [n for n in node.ancestors() if isinstance(n, (Raise, Call))]
+    if not any(isinstance(n, Raise) or dotted(n.function) == "print" for n in inside):
+        o.changes.unconverted("unsupported", node, _DIGITS)
 
 
 def _debug_print(node: Call) -> Expression:
