@@ -2597,6 +2597,21 @@ class Net(nn.Module):
             x = b(a(x)) + y
         return x
 """
+# Modules and containers that loops go over together, by one name several times.
+OVER_SEVERAL = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.norm = nn.Linear(4, 4), nn.BatchNorm1d(4)
+        self.blocks = nn.ModuleList([nn.Linear(4, 4) for _ in range(2)])
+
+    def forward(self, x, y):
+        for layer in (self.first, *self.blocks, self.norm):
+            x = torch.tanh(layer(x))
+        for layer in [self.first] + list(self.blocks):
+            x = layer(x) + y
+        return x
+"""
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there, and functional of a list of the

@@ -8,9 +8,10 @@ for conv, bn in [(self.conv1, self.bn1), (self.conv2, self.bn2)]:
 from ...facts.bindings.activity import bound
 from ...facts.values.lattice import Module
 from ...model.copy import clone
-from ...model.expressions import Display, Lambda, Name, Starred
-from ...model.names import below, jumps, root
+from ...model.expressions import Call, Display, Lambda, Name, Starred
+from ...model.names import below, jumps, root, target_names, text
 from ...model.node import Expression, Statement
+from ...model.operators import Binary
 from ...model.program import Function
 from ...model.project import Project
 from ...model.statements import Block, For
@@ -28,21 +29,44 @@ def unroll(project: Project) -> None:
                 loop.parent.substitute(loop, [s for turn in turns for s in _written(loop, turn)])
 
 
-def _turns(function: Function, loop: For) -> list[dict[str, Expression]] | None:
+Turn = dict[str, Expression] | Starred  # what names stand for, or a container that is gone over
+
+
+def _turns(function: Function, loop: For) -> list[Turn] | None:
     """What the names of a loop stand for in each turn; None where it stays."""
-    over = loop.iterable
-    if loop.__class__ is not For or not isinstance(over, Display) or not over.elements:
+    elements = None if isinstance(loop.iterable, Call) else _elements(loop.iterable)
+    if loop.__class__ is not For or not elements:
         return None
-    found = [_named(loop.target, element) for element in over.elements]
+    found = [_turn(loop.target, element) for element in elements]
     turns = [turn for turn in found if turn is not None]
     if len(turns) < len(found) or len(turns) * len(loop.body.body) > _MOST:
         return None
-    names = set(turns[0])
-    if not any(isinstance(value.value, Module) for turn in turns for value in turn.values()):
+    names = set(target_names(loop.target))
+    held = [v for t in turns for v in ([t.expression] if isinstance(t, Starred) else t.values())]
+    if not any(isinstance(value.value, Module) for value in held):
         return None
     plain = loop.orelse is None and not jumps(loop.body) and not names & set(bound(loop.body))
     inside = any(True for _ in below(loop.body, Function, Lambda))
     return turns if plain and not inside and not names & _met_outside(function, loop) else None
+
+
+def _elements(over: Expression) -> list[Expression] | None:
+    """What is gone over in turn: `[self.a, self.b] + list(self.blocks)`."""
+    if isinstance(over, Display):
+        return over.elements
+    if isinstance(over, Binary) and over.operator == "+":
+        sides = _elements(over.left), _elements(over.right)
+        return None if sides[0] is None or sides[1] is None else [*sides[0], *sides[1]]
+    if isinstance(over, Call) and text(over.function) in ("list", "tuple") and over.arguments:
+        return [Starred(clone(over.arguments[0]))]
+    return None
+
+
+def _turn(target: Expression, value: Expression) -> Turn | None:
+    """`*self.blocks` is a loop of its own: `for block in (self.first, *self.blocks)`."""
+    if not isinstance(value, Starred):
+        return _named(target, value)
+    return value if isinstance(value.expression.value, Module) else None
 
 
 def _named(target: Expression, value: Expression) -> dict[str, Expression] | None:
@@ -67,13 +91,23 @@ def _named(target: Expression, value: Expression) -> dict[str, Expression] | Non
 
 
 def _met_outside(function: Function, loop: For) -> set[str]:
-    """The names that stand elsewhere in the function: the last turn may have set them."""
+    """The names that stand elsewhere in the function, but in loops that bind them: the last turn
+    may have set them."""
     inside = set(loop.walk())
-    return {n.id for n in below(function.body, Name) if n not in inside}
+    names = (n for n in below(function.body, Name) if n not in inside)
+    return {n.id for n in names if not _is_bound_by_loop(n)}
 
 
-def _written(loop: For, turn: dict[str, Expression]) -> list[Statement]:
+def _is_bound_by_loop(name: Name) -> bool:
+    loops = [n for n in name.ancestors() if isinstance(n, For)]
+    own = (n for n in loops if name.id in target_names(n.target))
+    return any(name not in set(n.iterable.walk()) for n in own)
+
+
+def _written(loop: For, turn: Turn) -> list[Statement]:
     body = clone(loop.body)
+    if isinstance(turn, Starred):
+        return [For(clone(loop.target), clone(turn.expression), body)]
     for name in [n for n in below(body, Name) if n.id in turn]:
         name.replace(clone(turn[name.id]))
     return list(body.body)
