@@ -10,7 +10,17 @@ from collections.abc import Callable
 
 from ...model.copy import clone
 from ...model.effects import Apply, New, Support, Write
-from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Subscript
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Constant,
+    Display,
+    Lambda,
+    Name,
+    Starred,
+    Subscript,
+)
 from ...model.names import root, target_names
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Compare, Conditional, sides
@@ -133,14 +143,17 @@ class Places:
 
     def _is_handed_on(self, name: Name) -> bool:
         """Whether somebody else has a module after this: it is kept, or given to a call."""
-        around = name.parent
+        node: Expression = name
+        while isinstance(node.parent, (Starred, Subscript)):
+            node = node.parent  # `first = modules[0]`, `nn.Sequential(*modules)`
+        around = node.parent
         if around is None or around.start < 0:
             return False  # it was made here
         if isinstance(around, Assign):
-            return around.expression is name
+            return around.expression is node
         if isinstance(around, (Display, Return)):
             return True
-        if not isinstance(around, Call) or around.function is name:
+        if not isinstance(around, Call) or around.function is node:
             return False
         if self.gives_back(around, name):
             return False
@@ -208,6 +221,10 @@ def _is_made(value: Expression) -> bool:
     """Whether a value is new, not one that is fetched from where it stands."""
     if isinstance(value, Conditional):
         return all(map(_is_made, sides(value)))
+    if isinstance(value, Display):
+        return all(map(_is_made, value.elements))
+    if isinstance(value, Comprehension):
+        return _is_made(value.element)
     if isinstance(value, New):
         return True
     if not isinstance(value, Call):
