@@ -4908,6 +4908,48 @@ def test_what_python_knows_of_data_is_asked():
     assert not made.diagnostics, made.diagnostics
 
 
+BASE_BY_A_DECORATOR = """
+class State(object):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.key = "k"
+
+    def full(self, key):
+        return self.key + key
+
+    def twice(self, kept, x):
+        return x * (3 if kept is None else kept[self.full("a")])
+
+
+def with_state(cls):
+    cls.__bases__ = (State,) + tuple(b for b in cls.__bases__ if b != State)
+    return cls
+
+
+class Decoder(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.n = n
+
+
+@with_state
+class Net(Decoder):
+    '''Decodes.'''
+
+    def __init__(self):
+        super().__init__(4)
+        self.fc = nn.Linear(4, self.n)
+
+    def forward(self, x, kept=None):
+        return self.twice(kept, self.fc(x))
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_decorator_gives_a_class_its_first_base(target):
+    verify(HEAD + BASE_BY_A_DECORATOR, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
 LAYERS_SET_ANEW = """
 class Net(nn.Module):
     def __init__(self, n):

@@ -9,14 +9,27 @@
 
 A class has one method of a name, for all that asks. Left as they are: sides with other methods,
 parameters, or statements, and tests of what the class or the method binds.
+
+    def with_state(cls):                       class Decoder(State, nn.Module):
+        cls.__bases__ = (State,) + …
+        return cls
+
+    @with_state                          →
+    class Decoder(nn.Module):
+
+A base that a decorator puts first is one that the class names: those of a library allow no others.
 """
 
+import functools
 from typing import Any
 
 from ..model.copy import clone
-from ..model.names import names_assigned, names_in, text
-from ..model.program import Class, Function, Scope
-from ..model.statements import Block, If
+from ..model.expressions import Display
+from ..model.names import dotted, names_assigned, names_in, text
+from ..model.node import Expression
+from ..model.operators import Binary
+from ..model.program import Class, File, Function, Scope
+from ..model.statements import Assign, Block, If, Return
 from .pass_ import Changes, Pass
 
 
@@ -27,7 +40,36 @@ def run(scope: Scope, facts: Any = None) -> Changes:
         for branch in scope.body.body:
             if isinstance(branch, If) and _are_alike(branch, scope):
                 changes.change(branch, _join)
+        for decorator in scope.decorators:
+            if (base := _put_first(scope, decorator)) is not None:
+                changes.change(decorator, functools.partial(_extend, cls=scope, base=base))
     return changes
+
+
+def _put_first(cls: Class, decorator: Expression) -> Expression | None:
+    """The base that a decorator of the same file puts first."""
+    around = next(n for n in cls.ancestors() if isinstance(n, File))
+    defined = (f for f in around.body.body if isinstance(f, Function))
+    found = next((f for f in defined if f.name == dotted(decorator)), None)
+    if found is None or len(found.parameters) != 1 or len(found.body.body) != 2:
+        return None
+    given, (assign, last) = found.parameters[0].name, found.body.body
+    if not isinstance(assign, Assign) or not isinstance(last, Return):
+        return None
+    value = assign.expression
+    bases = value.left if isinstance(value, Binary) and value.operator == "+" else None
+    sets = [dotted(t) for t in assign.targets] == [f"{given}.__bases__"]
+    if not sets or dotted(last.expression) != given or not isinstance(bases, Display):
+        return None
+    return bases.elements[0] if len(bases.elements) == 1 else None
+
+
+def _extend(decorator: Expression, cls: Class, base: Expression) -> None:
+    cls.undecorate(decorator)
+    cls.bases.insert(0, clone(base))
+    cls.keywords.insert(0, None)
+    cls.adopt()
+    cls.restate()
 
 
 def _are_alike(branch: If, cls: Class) -> bool:
