@@ -60,6 +60,7 @@ SHARED = {
     "a list comprehension": "a, b = x * 1, y * 1\nq, k = [t[0] for t in (a, b)]\nq.add_(1)\nreturn a",
     "a dict comprehension": 'a, b = x * 1, y * 1\nd = {k: t[0] for k, t in (("a", a), ("b", b))}\nd["a"].add_(1)\nreturn a',
     "a lambda": "z = x * 1\nfirst = lambda t: t[0]\nq = first(z)\nq.add_(1)\nreturn z",
+    "a default of a function": "z = x * 1\nadd = lambda t, by=z: t + by\nz.mul_(2)\nreturn add(y)",
     "what a lambda reads around it": "z = x * 1\nat = lambda i: z[i]\nq = at(0)\nq.add_(1)\nreturn z",
     "what a function reads around it": "z = x * 1\ndef first():\n    return z[0]\nq = first()\nq.add_(1)\nreturn z",
     "one of many arguments": "def first(*ts):\n    return ts[0]\ndef f(x, y):\n    z = x * 1\n    q = first(z, y)\n    q.add_(1)\n    return z",

@@ -47,7 +47,7 @@ class Flow(Ways):
         if self.record:
             self.before[node] = dict(self.env)
         if isinstance(node, (Function, Class)):
-            self.env[node.name] = fresh()
+            self.env[node.name] = fresh(*self.defaults(node) if isinstance(node, Function) else ())
         elif isinstance(node, If):
             self.branch(node)
         elif isinstance(node, (For, While)):

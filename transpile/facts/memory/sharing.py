@@ -19,6 +19,7 @@ from ...model.expressions import (
 from ...model.names import dotted, index_parts, is_inplace
 from ...model.node import Expression
 from ...model.operators import Binary, Boolean, Conditional
+from ...model.program import Function
 from ..calls import Target
 from ..casts import is_cast, is_copy
 from ..values import lattice
@@ -98,6 +99,10 @@ class Sharing(Calling):
         if isinstance(node, Attribute):
             return self._of_attribute(node)
         return self._of_call(node) if isinstance(node, Call) else NOTHING
+
+    def defaults(self, node: Function | Lambda) -> Places:
+        """What a function keeps by its parameters: `def scaled(x, by=h)` the memory of h."""
+        return union(self.shares(p.default) for p in node.parameters if p.default is not None)
 
     def _of_name(self, node: Name) -> Places:
         known = isinstance(of(node), (Module, External, Torch))
@@ -276,6 +281,6 @@ _FORMS: dict[type, Callable[[Sharing, Any], Places]] = {
     Boolean: lambda s, n: s.shares(n.left) | s.shares(n.right),
     Binary: Sharing._of_binary,
     NamedExpression: lambda s, n: s.shares(n.expression),
-    Lambda: lambda s, n: s.around(s.passes(Target(s.original(n)))),
+    Lambda: lambda s, n: s.around(s.passes(Target(s.original(n)))) | s.defaults(n),
     Comprehension: Sharing._of_comprehension,
 }
