@@ -63,6 +63,7 @@ class Leaving:
             descend = self._statement(node, node.expression)
         elif isinstance(node, Call):
             self._stored(node, _STORING)
+            self._into(node)
         for child in node.children() if descend else ():
             self.visit(child)
 
@@ -181,6 +182,7 @@ class Leaving:
             given = given[1:]
         elif not isinstance(function, (lattice.Function, lattice.Module)):
             self._stored(call, None)
+            self._into(call)
             return True
         for argument in given:
             self._argument(argument)
@@ -214,6 +216,14 @@ class Leaving:
             inner = argument.expression if isinstance(argument, Starred) else argument
             if names or inner.value not in (None, UNKNOWN):
                 self.within.make(self.within.plan(inner))
+
+    def _into(self, call: Call) -> None:
+        """`torch.add(x, y, out=z)`: what z gets is made of constants."""
+        out = call.keyword("out")
+        if out is not None and self.places.is_tensor(out) and self.places.leaves(out):
+            for argument in call.arguments:
+                if argument is not out:
+                    self._argument(argument)
 
     def _argument(self, argument: Expression) -> None:
         if isinstance(argument, (Display, Dictionary)):
