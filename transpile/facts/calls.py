@@ -45,13 +45,31 @@ class Calls(Origins):
         """The methods of plain objects that `self.transform.frame` may be, by the calls of their
         classes that made these.
         """
-        found = []
-        for made, _ in self.origins(Origin(node.object), set()):
+        classes = dict.fromkeys(self._objects(node.object, set()))
+        found = (self.project.find(cls, node.name) for cls in classes)
+        return [f for f in found if f is not None]
+
+    def _objects(self, node: Expression, seen: set[Origin]) -> Iterator[Class]:
+        """The classes of plain objects that an expression may be, also what functions give."""
+        for made, _ in self.origins(Origin(node), seen):
             value = self.values.of(made.function) if isinstance(made, Call) else None
             if isinstance(value, lattice.Class) and isinstance(value.ref, Class):
                 if not self.project.is_module(value.ref):
-                    found.append(self.project.find(value.ref, node.name))
-        return [f for f in found if f is not None]
+                    yield value.ref
+            elif isinstance(made, Call):
+                for result in self._results(made, seen):
+                    yield from self._objects(result, seen)
+
+    def _results(self, call: Call, seen: set[Origin]) -> Iterator[Expression]:
+        """What the functions return that a call runs, or the methods of plain objects."""
+        function = call.function
+        if isinstance(self.values.of(function), lattice.Function):
+            for target in self._targets(function, seen):
+                yield from self.results(target)
+        elif isinstance(function, nodes.Attribute):
+            for cls in self._objects(function.object, seen):
+                if (found := self.project.find(cls, function.name)) is not None:
+                    yield from self.results(Target(found))
 
     def reachable(self, functions: Iterable[Function]) -> set[Function]:
         """These functions and all that they call."""

@@ -21,6 +21,7 @@ from .values.strings import HOLE, pattern
 _LISTS = frozenset(
     "list tuple dict reversed sorted iter enumerate zip collections.OrderedDict".split()
 )
+_COPIES = frozenset({"copy.copy", "copy.deepcopy", "dataclasses.replace"})
 _HELD = frozenset("get pop values items setdefault".split())
 
 
@@ -222,6 +223,8 @@ class Origins:
             if not isinstance(self.values.of(func.object), (lattice.Module, lattice.Tensor)):
                 yield Origin(func.object, 1)
                 yield from (Origin(a, held) for a in node.arguments[1:])
+        elif isinstance(value, lattice.External) and value.name in _COPIES and node.arguments:
+            yield Origin(node.arguments[0], held)
         elif held and isinstance(value, lattice.External):
             if value.name.removeprefix("builtins.") in _LISTS:
                 pairs = zip(node.keywords, node.arguments)

@@ -137,8 +137,9 @@ def _by_rules(
     if name == "item" and isinstance(result, Tensor):
         kind = receiver.kind if isinstance(receiver, Tensor) else None
         result = dataclasses.replace(result, kind=kind, number=True)
-    if not tensor and name in SHARED and isinstance(result, Tensor):
-        return dataclasses.replace(result, assumed=True)  # a numpy array has it too
+    others = name in SHARED or frame.facts.owners.get(name)  # NumPy's arrays, the user's objects
+    if not tensor and others and isinstance(result, Tensor):
+        return dataclasses.replace(result, assumed=True)
     return _of_mask(frame, receiver, name, args, frame.facts.results.cast(result, args))
 
 

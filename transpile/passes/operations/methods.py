@@ -68,6 +68,8 @@ def _of_tensor(c: Conversion, node: Call, function: Attribute, found: Method) ->
     rules = _rules(c, node, name)
     certain = isinstance(receiver, Tensor) and not receiver.assumed
     if not certain:
+        if c.facts.calls.methods(function):  # `Gaussian(mean, std).sum(2)`, of the user's
+            return False
         if is_dropped(node) and computes(name):
             return False  # `seen.add(n)`, `values.sort()`: it writes what is no tensor
         plain = [a for a, word in zip(node.arguments, node.keywords) if word is None]
