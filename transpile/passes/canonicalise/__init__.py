@@ -70,7 +70,7 @@ from .mapped import listed, mapped, maps_calls
 from .params import makes_buffer, parameter, registered
 from .tables import WALKS, data, is_entry, placed, put, saved, walk
 
-_THROUGH_SUPER = frozenset({"forward", "reset_parameters", "train"})
+_THROUGH_SUPER = frozenset({"forward", "__call__", "reset_parameters", "train"})
 
 
 def run(scope: Scope, facts: Any = None) -> Changes:
