@@ -37,10 +37,11 @@ from .given import (
     is_given,
     lists_given,
     modules_given,
+    modules_kept,
     named_once,
     only_compared,
 )
-from .path import Path, module_of
+from .path import Path, is_unbound, module_of
 from .paths import Paths
 from .plan import Plan, Words
 from .tied import TiedParams
@@ -80,10 +81,8 @@ class Calls:
                 self._call(call)
         for method in [n for n in own(self.function) if isinstance(n, BoundMethod)]:
             self._handed_on(method)
-        for inner in self.function.nodes(Function):
-            for default in [p.default for p in inner.parameters if p.default is not None]:
-                if isinstance(default.value, Module) and not default.value.is_self:
-                    self._bind(default, default)
+        for default in modules_kept(self.function):
+            self._bind(default, default)
         for module in [n for n in own(self.function) if isinstance(n, Attribute)]:
             if self._stands_in(module):
                 self._bind(module, module)
@@ -151,9 +150,10 @@ class Calls:
             again.wrap(lambda f: Call(partial, [f, training], [None, "training"]))
 
     def _give(self, call: Call, given: list[Expression]) -> None:
-        """Put arguments in front of those of a call."""
-        call.arguments[0:0] = given
-        call.keywords[0:0] = [None] * len(given)
+        """Put arguments in front of those of a call, self apart."""
+        at = int(is_unbound(call))
+        call.arguments[at:at] = given
+        call.keywords[at:at] = [None] * len(given)
         call.adopt()
         call.restate()
 

@@ -34,7 +34,15 @@ from ..threading.signatures import Signatures
 from ..threading.threads import NOTHING, Threads, is_threaded
 from .buffers import is_drawn, is_filled
 from .computed import Computed, ComputedNames
-from .given import is_given, is_listed, is_of_class, is_unplaced, lists_known, modules_given
+from .given import (
+    is_given,
+    is_listed,
+    is_of_class,
+    is_unplaced,
+    lists_known,
+    modules_given,
+    modules_kept,
+)
 from .initialisers import initialisers
 from .path import module_of
 from .presence import Presence
@@ -225,8 +233,8 @@ class Conventions(Signatures):
             return Threads(draws=found.draws)
         if function in self.building:
             return found
-        for method in function.nodes(BoundMethod):
-            found |= replace(self.of_value(method), known=True)
+        for handed in (*function.nodes(BoundMethod), *modules_kept(function)):
+            found |= replace(self.of_value(handed), known=True)
         for call in function.nodes(Apply, Call):
             found |= Threads(params=lists_known(call))
             if (question := self.presence.asked(call, function)) is not None:

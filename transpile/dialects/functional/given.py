@@ -38,10 +38,11 @@ def _is_of_parameter(module: Expression) -> bool:
     if name is None:
         return False
     for around in module.ancestors():
-        if isinstance(around, Function):
+        if isinstance(around, (Function, Lambda)):
             own = [p.name for p in around.parameters]
             if name.id in own:
-                return around.owner is None or name.id != own[0]
+                method = isinstance(around, Function) and around.owner is not None
+                return not method or name.id != own[0]
     return False
 
 
@@ -114,6 +115,12 @@ def modules_given(call: Call) -> list[Expression]:
     """The modules that a call hands on, but for those that the function was given itself."""
     given = [a for a in _handed(call) if not is_given(_called(a))]
     return [a for a in given if not CONTAINERS.issuperset(a.value.refs or ("",))]
+
+
+def modules_kept(function: Function) -> list[Expression]:
+    """The modules that functions inside keep as defaults: `def run(x, block=block)`."""
+    defaults = [p.default for inner in function.nodes(Function, Lambda) for p in inner.parameters]
+    return [d for d in defaults if d is not None and _is_module(d)]
 
 
 def lists_given(call: Call) -> list[Expression]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...facts.values.calls import is_super
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Method, Module, Tensor
 from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Name, Subscript
+from ...model.names import dotted
 from ...model.node import Expression
 from ..threading.threads import checkpointed
+
+_CLASSES = frozenset({"staticmethod", "classmethod"})
 
 
 @dataclass(frozen=True)
@@ -40,4 +44,16 @@ def module_of(call: Call) -> Expression | None:
         return None
     if isinstance(value, Method) and isinstance(value.receiver, Tensor):
         return None  # `p.sum() for p in self.scales`
+    if is_unbound(call):
+        return call.arguments[0]
     return function.object if isinstance(function, Attribute) else None
+
+
+def is_unbound(call: Call) -> bool:
+    """Whether a method is called by its class, `Block.forward(self, x)`: with self in front."""
+    function, value = call.function, call.function.value
+    if not isinstance(function, Attribute) or not isinstance(value, FunctionValue):
+        return False
+    marks = {dotted(d) for d in value.function.decorators}
+    own = value.base and not is_super(function.object) and not marks & _CLASSES
+    return own and call.keywords[:1] == [None]
