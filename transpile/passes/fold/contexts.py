@@ -9,14 +9,14 @@ import functools
 from collections.abc import Callable
 
 from ...facts.bindings import Definitions, bound, read
-from ...facts.values.lattice import External, Torch
+from ...facts.values.lattice import External, Torch, element_of, is_traced
 from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Constant, Name, NamedExpression
-from ...model.names import dotted
+from ...model.names import dotted, imported
 from ...model.node import Expression, Node
 from ...model.operators import Conditional, Unary
 from ...model.program import Class, Function
-from ...model.statements import Assign, Block, With
+from ...model.statements import Assign, Block, Return, With
 from .conditions import Conditions
 
 BLOCKS = frozenset(
@@ -29,6 +29,7 @@ DECORATORS = frozenset(
     " custom_bwd disable allow_in_graph is_tracing script_if_tracing _overload_method _overload amp"
     " interface half_function float_function jit wrap".split()
 )
+_CACHES = frozenset({"functools.cache", "functools.lru_cache"})
 _AUTOCAST = (
     "autocast is left out: what torch computes in half precision here is computed in the dtype of"
     " its arrays; cast them where the speed is wanted"
@@ -53,6 +54,8 @@ class Contexts:
                 if name is not None and name.rpartition(".")[2] in DECORATORS:
                     self._report_autocast(decorator, name)
                     self.changes.change(decorator, self.scope.undecorate)
+                elif self._keeps_arrays(decorator):
+                    self.changes.change(decorator, self.scope.undecorate)
         for block in self.scope.nodes(With):
             if not self.is_gone(block):
                 self._block(block)
@@ -61,6 +64,19 @@ class Contexts:
 
     def _name(self, node: Expression) -> str | None:
         return self.facts.activity.torch_name(node)
+
+    def _keeps_arrays(self, decorator: Expression) -> bool:
+        """Whether a cache keeps arrays that a function makes, none of them drawn: those of one
+        trace are nothing in another.
+        """
+        function = decorator.function if isinstance(decorator, Call) else decorator
+        if imported(self.scope, function) not in _CACHES:
+            return False
+        made = [r.expression.value for r in self.scope.nodes(Return) if r.expression is not None]
+        torch = {c.function.value for c in self.scope.nodes(Call)}
+        rules = (self.facts.rulebook.find(t.name) for t in torch if isinstance(t, Torch))
+        drawn = any(rule.asks_for_key for found in rules for rule in found)
+        return not drawn and any(is_traced(element_of(v)) or is_traced(v) for v in made if v)
 
     def _block(self, block: With) -> None:
         going: list[Expression] = []
