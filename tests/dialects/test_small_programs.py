@@ -2627,6 +2627,128 @@ class Net(nn.Module):
             x = layer(x) * y
         return x
 """
+# Methods called by the class, `__call__` around a layer's own.
+CALLED_BY_THEIR_CLASS = """
+class Scaled(nn.Linear):
+    def __call__(self, x):
+        return super().__call__(x) * 2
+
+
+class Norm(nn.BatchNorm1d):
+    def __call__(self, x, scale=1.0):
+        return nn.BatchNorm1d.__call__(self, x) * scale
+
+
+class Base(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.fc, self.bn = Scaled(n, n), Norm(n)
+
+    def forward(self, x):
+        return self.bn(self.fc(x), scale=2.0)
+
+
+class Middle(Base):
+    def forward(self, x):
+        return Base.forward(self, x) + x
+
+
+class Net(Middle):
+    def __init__(self):
+        Middle.__init__(self, 4)
+
+    def forward(self, x, y):
+        h = Middle.forward(self, x)
+        return Base.forward(self, h) * y + Net.twice(self, x)
+
+    def twice(self, x):
+        return self.bn(x) * 2
+"""
+# Objects of the user's whose methods have names of a tensor's.
+OBJECTS_LIKE_TENSORS = """
+from dataclasses import dataclass, replace
+
+
+@dataclass
+class Hidden:
+    h: torch.Tensor
+    c: torch.Tensor
+    t: int = 0
+
+    def detach(self):
+        return Hidden(self.h.detach(), self.c, self.t)
+
+    def squeeze(self, k):
+        return self.h * k
+
+
+def begin(t):
+    return Hidden(t, t)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        s = Hidden(self.fc(x), y)
+        s = replace(s, t=s.t + 1, c=s.c * 2)
+        d = s.detach()
+        return s.h * s.c + d.h * s.t + begin(x).squeeze(3) + d.squeeze(2)
+"""
+OUT_UNDER_NO_GRAD = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        h = torch.empty(3, 4, dtype=x.dtype)
+        with torch.no_grad():
+            torch.add(x, y * 2, out=h)
+            torch.mul(h, self.fc(x), out=h)
+        return self.fc(x) + h
+"""
+BLOCKS_KEPT_AS_DEFAULTS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4)])
+
+    def forward(self, x, y):
+        steps, outs = [lambda t, block=block: block(t) + 1 for block in self.blocks], []
+        for block in self.blocks:
+
+            def run(t, block=block):
+                return block(t) * 2
+
+            outs.append(run(y))
+        return steps[0](x) * steps[1](y) + outs[0] - outs[1]
+"""
+# What a cache of Python's keeps of one trace is nothing in another.
+CACHED_TABLES = """
+import functools
+from functools import lru_cache
+
+
+@functools.lru_cache(maxsize=None)
+def table(n):
+    return torch.arange(n, dtype=torch.float64) / n
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    @lru_cache(maxsize=8)
+    def mask(self, n, device):
+        return torch.ones(n, n, device=device).tril()
+
+    def forward(self, x, y):
+        return self.fc(x) + table(4) * self.mask(4, x.device)[1] + y
+"""
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there, and functional of a list of the
