@@ -119,7 +119,8 @@ def modules_given(call: Call) -> list[Expression]:
 
 def modules_kept(function: Function) -> list[Expression]:
     """The modules that functions inside keep as defaults: `def run(x, block=block)`."""
-    defaults = [p.default for inner in function.nodes(Function, Lambda) for p in inner.parameters]
+    inside: list[Function | Lambda] = [*function.nodes(Function), *function.nodes(Lambda)]
+    defaults = [p.default for inner in inside for p in inner.parameters]
     return [d for d in defaults if d is not None and _is_module(d)]
 
 
