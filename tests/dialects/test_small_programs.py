@@ -4583,6 +4583,54 @@ def test_a_constructor_that_returns_early_has_a_mode(target, affine):
     verify(HEAD + RETURNS_EARLY, "Net", str(affine), inputs, target)
 
 
+# A number for a module of the user's, in a method that calls of it give a number.
+TAKES_A_LENGTH = """
+class Rotary(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.register_buffer("inv_freq", 1.0 / 10 ** (torch.arange(n) / n))
+    def forward(self, seq_len, device):
+        return torch.einsum("i,j->ij", torch.arange(seq_len, device=device).type_as(self.inv_freq), self.inv_freq)
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.rotary = Rotary(n)
+    def embedding(self, n, device):
+        return self.rotary(n, device=device)
+    def forward(self, x, y):
+        n, device = x.shape[0], x.device
+        return x * self.embedding(n, device) + y[()]
+"""
+GONE_OVER_TO_THE_LONGEST = """
+from itertools import zip_longest
+class Counted(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.fc, self.bn, self.drop = nn.Linear(n, n), nn.BatchNorm1d(n), nn.Dropout(0.0)
+    def forward(self, x):
+        return self.drop(self.bn(self.fc(x)))
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.layers = nn.ModuleList([])
+        for _ in range(3):
+            self.layers.append(Counted(n))
+    def forward(self, x, y):
+        for layer, more in zip_longest(self.layers, [y, y * 2]):
+            x = layer(x)
+            if more is not None:
+                x = x + more
+        return x
+"""
+
+
+@pytest.mark.parametrize("program", ["TAKES_A_LENGTH", "GONE_OVER_TO_THE_LONGEST"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_lengths_are_given_and_layers_gone_over_to_the_longest(target, program):
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    verify(HEAD + globals()[program], "Net", "4", inputs, target)
+
+
 PICKED = """
 class Net(nn.Module):
     def __init__(self):

@@ -7,8 +7,9 @@ from ...facts.values.lattice import Module
 from ...model.expressions import Attribute, Call, Display, Name
 from ...model.names import target_names
 from ...model.node import Expression
+from .turns import ZIPS
 
-THROUGH = frozenset(("enumerate", "zip", "reversed", "list", "iter", "tuple"))
+THROUGH = frozenset(("enumerate", "reversed", "list", "iter", "tuple")) | ZIPS
 
 
 def bind_name(target: Expression, iterable: Expression, name: str, companion: Name) -> None:
@@ -21,7 +22,7 @@ def bind_name(target: Expression, iterable: Expression, name: str, companion: Na
         parts = target.elements if isinstance(target, Display) else []
         if kind == "enumerate":
             bind_name(parts[1], iterable.arguments[0], name, companion)
-        elif kind == "zip":
+        elif kind in ZIPS:
             for part, argument in zip(parts, list(iterable.arguments)):
                 if name in target_names(part):
                     bind_name(part, argument, name, companion)

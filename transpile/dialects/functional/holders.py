@@ -30,6 +30,7 @@ from ...model.operators import Binary, Conditional
 from ...model.program import Class, Function
 from ...model.statements import Assign, For, Return
 from .plan import Plan
+from .turns import ZIPS
 
 LISTS = frozenset(("torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ModuleDict"))
 _SAME = frozenset(("list", "tuple", "reversed", "iter", "sorted"))  # give what they are given
@@ -210,7 +211,7 @@ class Holders:
         kind = over.function.id if isinstance(over.function, Name) else ""
         if kind == "enumerate" and at == 1 and over.arguments:
             return self._turn(parts[1], over.arguments[0], name)
-        if kind == "zip" and len(parts) == len(over.arguments):
+        if kind in ZIPS and len(parts) == len(over.arguments):
             return self._turn(parts[at], over.arguments[at], name)
         return None
 

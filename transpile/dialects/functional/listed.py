@@ -14,8 +14,9 @@ from ...model.node import Expression, Node
 from ...model.program import Function
 from ...model.statements import Assign, For
 from ..placed import ADDING
+from .turns import ZIPS
 
-_THROUGH = frozenset(("enumerate", "zip", "list", "tuple", "reversed"))
+_THROUGH = frozenset(("enumerate", "list", "tuple", "reversed")) | ZIPS
 
 Key = tuple[str, Node | None]  # a path, or a name with the loop whose turns bind it
 

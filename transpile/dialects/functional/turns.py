@@ -13,6 +13,7 @@ from ...model.program import Function
 from ...model.statements import Assign, For
 
 PAIRS = frozenset(("items", "named_children"))  # give names too
+ZIPS = frozenset(("zip", "zip_longest"))
 
 
 Loop = For | ForClause
@@ -47,7 +48,7 @@ def source(target: Expression, iterable: Expression, name: str) -> Turn | None:
             parts = target.elements
             if kind == "enumerate" and len(parts) == 2:
                 return source(parts[1], iterable.arguments[0], name)
-            if kind == "zip" and len(parts) == len(iterable.arguments):
+            if kind in ZIPS and len(parts) == len(iterable.arguments):
                 for part, argument in zip(parts, iterable.arguments):
                     if name in target_names(part):
                         return source(part, argument, name)

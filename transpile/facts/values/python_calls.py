@@ -44,6 +44,9 @@ def call(frame: Frame, name: str, args: list[Argument]) -> Value:
     if short == name:
         if name == "functools.partial":
             return _partial(frame, args)
+        if name == "itertools.zip_longest":
+            parts = [join(element_of(a.value), NONE) for a in args if a.keyword is None]
+            return Sequence(sequence(parts, True))
         return _of_library(frame, name, [a.value for a in args])
     if short in _ALWAYS:
         return _ALWAYS[short]

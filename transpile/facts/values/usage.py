@@ -25,11 +25,35 @@ _QUESTIONS = frozenset({"is_tensor", "isinstance", "hasattr", "type"})
 def used_as_tensors(facts: Facts, function: Function) -> frozenset[str]:
     """The parameters that a function, or what it calls, uses as only a tensor allows."""
     certain, through = _evidence(facts, function)
+    return certain | {name for name, module in _given_to_modules(facts, function, through)}
+
+
+def may_be_number(facts: Facts, function: Function, name: str) -> bool:
+    """Whether only modules of the user's take a parameter, and none of them as a tensor:
+    `self.rotary(n)`, with `torch.arange(n)` in there."""
+    certain, through = _evidence(facts, function)
+    given = [m for n, m in _given_to_modules(facts, function, through) if n == name]
+    return name not in certain and not any(_is_given_tensors(facts, m) for m in given)
+
+
+def _given_to_modules(
+    facts: Facts, function: Function, through: Set[tuple[str, str]]
+) -> Iterator[tuple[str, Module]]:
     owner = facts.project.owner(function)
-    if owner is None:
-        return certain
-    called = (n for n, name in through if isinstance(facts.read("attribute", owner, name), Module))
-    return certain | frozenset(called)
+    for name, attribute in through if owner is not None else ():
+        module = facts.read("attribute", owner, attribute)
+        if isinstance(module, Module):
+            yield name, module
+
+
+def _is_given_tensors(facts: Facts, module: Module) -> bool:
+    """Whether a module may be one of torch's, or one whose forward takes a tensor first."""
+    for ref in module.refs:
+        forward = facts.project.find(ref, "forward") if isinstance(ref, program.Class) else None
+        first = facts.project.parameters(forward)[:1] if forward is not None else []
+        if forward is None or any(p.name in used_as_tensors(facts, forward) for p in first):
+            return True
+    return module.open or not module.classes
 
 
 def _evidence(

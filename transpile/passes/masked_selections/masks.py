@@ -43,7 +43,9 @@ def candidates(scope: Scope) -> frozenset[Node]:
 
 def mask_in(node: Subscript) -> Expression | None:
     """The mask of `x[mask]`, `x[mask, :]` and `x[mask, ...]`."""
-    first, *rest = index_parts(node.index)
+    if not (parts := index_parts(node.index)):  # `x[()]`
+        return None
+    first, *rest = parts
     base, value = of(node.object), of(first)
     if not isinstance(base, Tensor) or base.host or not all(map(_is_whole, rest)):
         return None

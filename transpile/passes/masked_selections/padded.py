@@ -196,8 +196,7 @@ class Rows:
         if isinstance(node, Subscript):
             if self._is_chosen(node):
                 return True
-            first, *rest = index_parts(node.index)
-            return _is_whole(first) and all(map(_is_whole, rest)) and self._is_rows(node.object)
+            return all(map(_is_whole, index_parts(node.index))) and self._is_rows(node.object)
         if isinstance(node, Call) and isinstance(value := of(node.function), Module):
             alone = value.open and not value.refs and node.keywords == [None]
             if alone and self._is_rows(node.arguments[0]):
