@@ -125,7 +125,21 @@ class Net(nn.Module):
         return self.fc(x) + self.used.to(x.device) + z.sum() + y
 """
 # what is written, the lines of it, and those that are not
+MADE_BEFORE = """
+class Net(nn.Module):
+    def __init__(self, n=4):
+        super().__init__()
+        self.fc = nn.Linear(n, n)
+
+    def forward(self, x, y):
+        return self.spread(self.fc(x), 4) + y
+
+    def spread(self, x, n):
+        steps = torch.linspace(0.0, 1.0, steps=n)
+        return x + steps.expand(list(x.shape[:-1]) + [n])
+"""
 LINES = {
+    "a size that an array was made of": (MADE_BEFORE, ["jnp.broadcast_to(steps"], ["nn.expand_to"]),
     "whether something is None is known": (
         NONE,
         ["if z is None:", "if y is not None:", "(2 if z is None else z)"],

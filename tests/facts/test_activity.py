@@ -24,6 +24,7 @@ LOCAL = {
     "a name of a made one": ("z = torch.ones(3)\nreturn «z» * x", False),
     "computed": ("z = torch.ones(3) * x\nreturn «z» + 1", True),
     "detached": ("z = x.detach() * 2\nreturn «z» + x", False),
+    "detached of whatever": ("z = x.grad.detach()\nreturn «z» + x", False),
     "bound again": ("z = x\nz = z.detach()\nreturn «z»", False),
     "on one way": ("z = torch.ones(3)\nif n > 3:\n    z = x\nreturn «z»", True),
     "integers": ("z = (x > 0).long()\nreturn «z» * x", False),

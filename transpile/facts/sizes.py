@@ -101,6 +101,9 @@ def _has_factor(size: Expression | None, n: int) -> bool:
 
 # --- sizes of arrays that are there ---------------------------------------------------------------
 
+# What makes an array: where its size, or shape, is given.
+_MADE = {"jnp.linspace": 2, "jnp.zeros": 0, "jnp.ones": 0, "jnp.full": 0}
+
 
 class Sizes:
     """Which numbers of one scope are sizes of arrays, or made of such, so that none is -1."""
@@ -120,7 +123,9 @@ class Sizes:
             return dotted(node.function) == "len" or _is_method(node, "size")
         if isinstance(node, Binary) and node.operator in ("+", "*", "//"):
             return self.is_size(node.left) and self.is_size(node.right)
-        return isinstance(node, Name) and self._all(node, self._is_bound_to_size)
+        if not isinstance(node, Name):
+            return False
+        return self._all(node, self._is_bound_to_size) or self._has_been_size(node)
 
     def is_shape(self, node: Expression) -> bool:
         """`x.shape`, a part of it, a list of sizes, and the sum of such."""
@@ -143,6 +148,23 @@ class Sizes:
     def _all(self, name: Name, test: Callable[[Node], bool]) -> bool:
         found = self.definitions.of.get(name)
         return bool(found) and all(d is not None and test(d) for d in found or ())
+
+    def _has_been_size(self, name: Name) -> bool:
+        """Whether an array of that size was made before: `t = jnp.linspace(0.0, 1.0, n)` raises
+        where n is -1."""
+        definition, blocks = self.definitions.definition(name), set(name.ancestors())
+        for use in self.definitions.uses.get(definition, ()) if definition is not None else ():
+            if use is name:
+                return False
+            listed = isinstance(use.parent, Display) and use.parent.kind in ("tuple", "list")
+            given = use.parent if listed else use
+            call = given.parent if given is not None else None
+            if isinstance(call, Call) and isinstance(call.parent, Assign):
+                place = _MADE.get(dotted(call.function) or "", len(call.arguments))
+                shape = call.arguments[place] if place < len(call.arguments) else None
+                if shape is given and call.parent.parent in blocks:
+                    return True
+        return False
 
     def _is_bound_to_size(self, target: Node) -> bool:
         """`b, _ = x.shape` and `b = x.shape[0]`."""

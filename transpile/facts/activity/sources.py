@@ -138,6 +138,8 @@ class Transfer:
     def _call(self, node: Call, at: Place) -> Sources:
         function, func = node.function.value, node.function
         arguments = [a for a in node.arguments]
+        if isinstance(func, Attribute) and func.name == "detach" and not self.solver.targets(node):
+            return NONE  # torch's, of whatever it is: `p.grad.detach()`
         if isinstance(function, lattice.Method) and isinstance(func, Attribute):
             return self._method(node, function, func, at)
         if isinstance(function, Torch):
