@@ -3085,6 +3085,24 @@ LISTED_PARAMS = (
 )
 
 
+@pytest.mark.parametrize("target", ("equinox", "functional"))
+def test_a_module_of_a_list_that_stands_elsewhere_is_told_by_any_name(target):
+    text = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        layers = [nn.Linear(4, 4) for _ in range(2)]
+        last = layers[0]
+        self.layers = nn.Sequential(*layers)
+        self.last = last
+
+    def forward(self, x):
+        return self.last(self.layers(x))
+"""
+    (made,), _, _ = dialect.convert([given(HEAD + text)], "", target)
+    assert [d.id for d in made.diagnostics] == ["shared-module"]
+
+
 @pytest.mark.parametrize("listed", LISTED_PARAMS)
 def test_a_param_that_a_container_holds_too_is_told_where_it_is_another(listed):
     text = f"""

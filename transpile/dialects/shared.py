@@ -10,14 +10,14 @@ two modules is reported. In Equinox each place has arrays of its own: all of it 
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 from ..facts.bindings.activity import bound
 from ..facts.modules import SUBMODULE
 from ..facts.values.lattice import UNKNOWN, Module, Sequence, is_param
 from ..facts.values.lattice import Function as FunctionValue
 from ..model.effects import PARAM, Declare, New
-from ..model.expressions import Attribute, Call, Name, Slice, Starred, Subscript
+from ..model.expressions import Attribute, Call, Constant, Name, Slice, Starred, Subscript
 from ..model.names import dotted, text
 from ..model.node import Expression, Node
 from ..model.program import Class, Function
@@ -39,16 +39,7 @@ _ONCE = (
     "is one module in all objects of the class: each has params of its own here, so that training "
     "makes them differ; make it in the constructor"
 )
-
-
 _CACHES = frozenset(("cache", "lru_cache"))
-
-
-@dataclass
-class _Source:
-    """One module, and the places that it has."""
-
-    uses: list[Use] = field(default_factory=list)
 
 
 class Shared:
@@ -76,11 +67,10 @@ class Shared:
                 if any(map(_keeps, self._run(call))):
                     why = f"{text(call.function)} may give one module several times: each {_APART}"
                     reports.report("shared-module", call, why)
-        sources: dict[object, _Source] = {}
+        sources: dict[object, list[Use]] = {}  # the places of one module
         for use in self._uses():
-            sources.setdefault(self._source(use.node), _Source()).uses.append(use)
-        for source in sources.values():
-            uses = source.uses
+            sources.setdefault(self._source(use.node), []).append(use)
+        for uses in sources.values():
             node, found = uses[0].node, {u.attribute for u in uses}
             if any(u.turning for u in uses):
                 why = f"{text(node)} is one module in what every turn makes: each {_APART}"
@@ -123,7 +113,7 @@ class Shared:
                 for use in self._listed(self.placed.given(value, attribute, parent)):
                     if text(use.node) not in self._replaced and self._has_params(use):
                         yield use
-                        yield from self._implied(use)
+                        yield from self._implied(replace(use, node=self._taken(use.node)))
 
     def _param(self, node: Node) -> Iterator[tuple[str, Expression, str]]:
         """A param that is declared by its name: `self.p = p`."""
@@ -177,26 +167,34 @@ class Shared:
                 owns = [d.name for d in made if path.id in _names(d.expression)]
             yield from (Use(node, own, text(node.object)) for own in owns if own is not None)
 
+    def _taken(self, node: Expression) -> Expression:
+        """`layers[0]` of a name for it: `last = layers[0]`."""
+        last = self._last_before(node) if isinstance(node, Name) else None
+        value = last.expression if last is not None else None
+        return value if value is not None and _is_item(value) else node
+
     # --- which module is it -----------------------------------------------------------------------
 
     def _source(self, node: Expression) -> object:
         node = _whole(node)
         if isinstance(node, Name):
-            before = [a for a in self._bindings.get(node.id, ()) if self._is_before(a, node)]
-            if not before:
+            last = self._last_before(node)
+            if last is None:
                 return node.id
-            last = before[-1]
             value = last.expression
             single = isinstance(last.targets[0], Name) and not last.operator
-            if single and isinstance(value, (Name, Attribute)) and value.value is not None:
-                return self._source(value)
+            plain = isinstance(value, (Name, Attribute)) or value is not None and _is_item(value)
+            if single and plain and value.value is not None:  # type: ignore[union-attr]
+                return self._source(value)  # type: ignore[arg-type]
             self._last[node.id, self._order[last]] = value if single else None
             return node.id, self._order[last]
         return text(node)
 
-    def _is_before(self, assign: Assign, node: Expression) -> bool:
-        read = self._order.get(node, -1)
-        return self._order[assign] < read and assign not in node.ancestors()
+    def _last_before(self, node: Name) -> Assign | None:
+        """The assignment that a name has its value from."""
+        read, around = self._order.get(node, -1), set(node.ancestors())
+        found = (a for a in reversed(self._bindings.get(node.id, ())) if a not in around)
+        return next((a for a in found if self._order[a] < read), None)
 
     def _has_params(self, use: Use) -> bool:
         """Whether it is a module that has arrays."""
@@ -227,6 +225,11 @@ class Shared:
         return None
 
 
+def _is_item(node: Expression) -> bool:
+    """`layers[0]`"""
+    return isinstance(node, Subscript) and isinstance(node.index, Constant)
+
+
 def _names(made: Expression | None) -> list[str | None]:
     """The name that a submodule is, or that holds all of a container: `nn.Sequential(*blocks)`."""
     given = made.arguments if isinstance(made, New) and holds_modules(made) else [made]
@@ -236,10 +239,8 @@ def _names(made: Expression | None) -> list[str | None]:
 def _keeps(function: Function) -> bool:
     """Whether a function gives what an earlier call of it has made: by a cache, or by a name
     around it."""
-    if any((dotted(d) or "").rpartition(".")[2] in _CACHES for d in function.decorators):
-        return True
-    called = (d.function for d in function.decorators if isinstance(d, Call))
-    if any((dotted(d) or "").rpartition(".")[2] in _CACHES for d in called):
+    marks = [d.function if isinstance(d, Call) else d for d in function.decorators]
+    if any((dotted(d) or "").rpartition(".")[2] in _CACHES for d in marks):
         return True
     kept = {name for d in function.nodes(Declaration) for name in d.names}
     returned = (r.expression for r in function.nodes(Return))
@@ -282,8 +283,7 @@ def _is_param(node: Node) -> bool:
 
 
 def _is_one_param(node: Node) -> bool:
-    value = node.value if isinstance(node, Expression) else None
-    return is_param(value)
+    return isinstance(node, Expression) and is_param(node.value)
 
 
 def report_doubled(lists: Iterable[tuple[str, Node]], reports: Reports) -> None:
