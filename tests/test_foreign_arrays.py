@@ -43,6 +43,15 @@ def test_arrays_and_hooks_from_outside_are_reported(name):
     assert [d.id for d in result.diagnostics] == ids, (result.diagnostics, result.code)
 
 
+@pytest.mark.parametrize("name", ["_register_load_state_dict_pre_hook", "register_state_dict_post_hook"])
+def test_a_hook_of_checkpoints_is_left_out_and_told(name):
+    own = MODULE + f"        self.{name}(self.load)\n\n    def load(self, weights, prefix, *args):\n"
+    own += "        weights[prefix + 'w'] = torch.cat([weights.pop(prefix + 'q'), weights.pop(prefix + 'k')])\n"
+    result = convert_source(HEAD + own)
+    assert [d.id for d in result.diagnostics] == ["hook"]
+    assert "weights[prefix + 'w'] = jnp.concatenate" in result.code and "_hook" not in result.code
+
+
 def test_a_class_registers_its_own():
     own = MODULE + "        self.register_buffer('mask', torch.ones(3))\n        self.register_parameter('scale', nn.Parameter(torch.ones(3)))\n\n    def forward(self, x):\n        return self.fc(x * self.mask) * self.scale\n"
     assert not convert_source(HEAD + own).diagnostics

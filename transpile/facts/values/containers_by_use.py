@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from ...model.expressions import Attribute, Call, Constant, Name, Slice, Subscript
+from ...model.expressions import Attribute, Call, Constant, FormattedString, Name, Slice, Subscript
 from ...model.names import below, dotted, everywhere, names_in, root, target_names, text
 from ...model.node import Node
 from ...model.operators import Binary, Compare, Unary
@@ -111,8 +111,15 @@ def _asked_below(node: Subscript) -> str:
 
 
 def _is_named(node: Subscript) -> bool:
-    first = indices(node)[0]
-    return isinstance(first, Constant) and isinstance(first.constant, (str, bytes))
+    return any(_is_text(index) for index in indices(node)[:1])
+
+
+def _is_text(node: Node) -> bool:
+    """`"weight"`, `prefix + "weight"`, `f"{prefix}weight"`"""
+    if isinstance(node, Binary):
+        return node.operator == "+" and (_is_text(node.left) or _is_text(node.right))
+    text = isinstance(node, Constant) and isinstance(node.constant, (str, bytes))
+    return text or isinstance(node, FormattedString)
 
 
 def _gone_over(node: Node) -> str | None:

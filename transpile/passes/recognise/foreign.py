@@ -22,6 +22,7 @@ _HOOK = (
     "has nothing to hook into here: call the function where it would run, or see to gradients"
     " by jax.custom_vjp"
 )
+_OF_CHECKPOINTS = "change what torch holds before it is loaded, or after it is saved"
 _NAMED = (
     "setattr() gives a parameter under a computed name to a module that is not self: write the name"
     " out, or do it in the constructor of its class"
@@ -53,7 +54,11 @@ def given(scene: Scene, call: Call) -> bool:
     if not isinstance(function, Attribute) or isinstance(scene.of(function), lattice.Function):
         return False
     name = function.name
-    if name.startswith("register_") and name.endswith("_hook"):
+    if name.lstrip("_").startswith("register_") and name.endswith("_hook"):
+        if "state_dict" in name and isinstance(call.parent, ExpressionStatement):
+            scene.changes.report("hook", call, f"{name}() is left out: {_OF_CHECKPOINTS}")
+            scene.changes.remove(call.parent)
+            return True
         scene.changes.unconverted("hook", call, f"{name}() {_HOOK}")
         return True
     asked = scene.of(function.object)
