@@ -2749,12 +2749,30 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.fc(x) + table(4) * self.mask(4, x.device)[1] + y
 """
+CONSTANTS_IN_LISTS = """
+class Net(nn.Module):
+    def __init__(self, sizes=(1.0, 2.0)):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.shifts = [torch.ones(4), torch.zeros(4) + 2]
+        anchors = []
+        for size in sizes:
+            anchors.append(torch.full((4,), size))
+        self.anchors = anchors
+        self.table = {"a": torch.arange(4.0)}
+
+    def forward(self, x, y):
+        for shift in self.shifts:
+            x = self.fc(x) + shift
+        return x * self.anchors[1] + self.table["a"] * y
+"""
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there, and functional of a list of the
 # constructor's own that is turned around.
 APART = (
     ("CLOSURES", "flax"),
+    ("CONSTANTS_IN_LISTS", "equinox"),  # reported: they would be trained
     ("LISTED", "functional"),
     ("MASKS_OF_CHOSEN", "equinox"),  # refused: there is no place for what is new
     ("NUMBER_THEN_LOSS", "functional"),  # torch's model keeps no array that these tests could load

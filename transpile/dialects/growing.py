@@ -3,7 +3,7 @@
 import keyword
 from collections.abc import Iterator
 
-from ..facts.values.lattice import Mapping, Module, Sequence, Value, is_param
+from ..facts.values.lattice import Mapping, Module, Sequence, Value, is_param, is_traced
 from ..model.effects import NewArray
 from ..model.expressions import (
     Attribute,
@@ -26,10 +26,21 @@ _GROWING = frozenset("append insert extend pop remove update setdefault clear".s
 
 def holds_modules(value: Value | None) -> bool:
     """Whether a list or dict has modules, or params."""
-    parts: tuple[Value, ...] = ()
-    if isinstance(value, (Sequence, Mapping)):
-        parts = value.element, *(getattr(value, "items", None) or ())
-    return any(is_trained(part) or holds_modules(part) for part in parts)
+    return any(is_trained(part) or holds_modules(part) for part in _parts(value))
+
+
+def holds_arrays(value: Value | None) -> bool:
+    """Whether a list or dict is certain to have arrays of JAX's that are no params."""
+    return any(
+        is_traced(part) and not is_param(part) and not part.host or holds_arrays(part)  # type: ignore[attr-defined]
+        for part in _parts(value)
+    )
+
+
+def _parts(value: Value | None) -> tuple[Value, ...]:
+    if not isinstance(value, (Sequence, Mapping)):
+        return ()
+    return value.element, *(getattr(value, "items", None) or ())
 
 
 def is_trained(value: Value | None) -> bool:

@@ -14,6 +14,7 @@ from ...model.node import Expression
 from ...model.operators import Compare, Conditional
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement
+from ..growing import holds_arrays
 from ..parameters import conclude
 from ..reports import Reports, report_untrained
 from ..ties import UNSEEN
@@ -23,6 +24,7 @@ from .plan import Plan
 _ELSEWHERE = (
     "an array under a name that is computed, in another module than this: keep it in this one"
 )
+_LISTED = "what trains all arrays of a module trains those of this list, or dict, too"
 
 
 class Building:
@@ -41,6 +43,10 @@ class Building:
             self._array(made)
         for tie in self.function.nodes(Tie):
             self._tie(tie)
+        for assign in self.function.nodes(Assign):
+            own = any(self.places.is_own_attribute(t) for t in assign.targets)
+            if own and assign.expression is not None and holds_arrays(assign.expression.value):
+                self.reports.report("buffer-in-list", assign.expression, _LISTED)
         if self.function.name == "__init__" and self.cls in self.plan.inferring:
             self._mode()
 

@@ -27,7 +27,7 @@ from ...model.program import Class
 from ...model.statements import Assign, Block, ExpressionStatement, If
 from ...passes.transient_attributes import is_size
 from ...source.lower_ast import expression
-from ..growing import added, grown, holds_modules, is_trained
+from ..growing import added, grown, holds_arrays, holds_modules, is_trained
 from ..ties import UNSEEN, below
 from .begun import Begun
 from .lowering import Lowering, nnx, whole
@@ -141,20 +141,20 @@ def new_array(low: Lowering, node: NewArray) -> None:
 
 def assign(low: Lowering, node: Assign) -> None:
     """`self.bias = None` of what is an array elsewhere: an attribute of data from the start; so is
-    `self.layers = []` of what becomes a container."""
+    `self.layers = []` of what becomes a container, and a list of arrays."""
     cls, value = low.cls(node), node.expression
+    if cls is None or value is None or node.operator or low.unit(node) not in low.plan.building:
+        return
     listed = isinstance(value, (Display, Dictionary))
-    if cls is None or value is None or not (is_none(value) or listed) or node.operator:
-        return
     names = [t.name for t in node.targets if isinstance(t, Attribute) and low.is_self(t.object)]
-    if low.unit(node) not in low.plan.building:
-        return
     if is_none(value) and any(low.plan.is_data(cls, n) for n in names):
         low.edits.change(node, lambda n: n.expression.replace(Call(nnx("data"), [Constant(None)])))
     elif listed and (
         any(low.plan.becomes_module(cls, n) for n in names) or _keeps_modules(low, node, cls)
     ):
         low.edits.change(node, lambda n: _held(n.expression))
+    elif names and holds_arrays(value.value):
+        low.edits.wrap(value, lambda v: Call(nnx("data"), [v]))
 
 
 def _keeps_modules(low: Lowering, node: Assign, cls: Class) -> bool:
