@@ -30,7 +30,6 @@ class Plan(running.Plan):
         self.signatures = self.conventions = signatures
         self.listed = listed  # the fields with the names of what a property lists
         self.methods = {f.name for f in project.functions() if f.owner is not None}
-        self._stateful: dict[Class, bool] = {}
         self._modes: dict[Class, bool] = {}
         self.inferring = self._inferring()
         owners = self.settle(facts)
