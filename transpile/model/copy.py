@@ -13,10 +13,7 @@ Change = Node | list[Expression] | None
 
 def clone(node: N) -> N:
     """A copy of a node and of all below it."""
-    made: Any = object.__new__(node.__class__)
-    for name in _slots(node.__class__):
-        setattr(made, name, _own(getattr(node, name)))
-    made.parent = None
+    made = _without_parts(node)
     for name in node.parts:
         part = getattr(node, name)
         if part.__class__ is list:
@@ -45,10 +42,7 @@ def _rebuilt(
     if found is not None:
         others.update(found if isinstance(found, list) else [found])
         return found
-    made: Any = object.__new__(node.__class__)
-    for name in _slots(node.__class__):
-        setattr(made, name, _own(getattr(node, name)))
-    made.parent = None
+    made = _without_parts(node)
     if isinstance(node, Call):
         made.keywords = []
     for name in node.parts:
@@ -78,12 +72,16 @@ def _noted(made: Node, others: set[Node]) -> None:
         made.touched = True
 
 
-def _own(value: Any) -> Any:
-    """What a field of a copy has: its own list where the node may change it, as that of the
-    keywords of a call."""
-    if value.__class__ is list:
-        return list(value)
-    return value.copy() if isinstance(value, Carry) else value
+def _without_parts(node: Node) -> Any:
+    """A copy of a node alone, with lists of its own where a node may change them, as the keywords
+    of a call."""
+    made: Any = object.__new__(node.__class__)
+    for name in _slots(node.__class__):
+        value = getattr(node, name)
+        own = value.__class__ is list or value.__class__ is Carry
+        setattr(made, name, value.copy() if own else value)
+    made.parent = None
+    return made
 
 
 _SLOTS: dict[type, list[str]] = {}  # the fields of each class of nodes

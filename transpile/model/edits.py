@@ -64,6 +64,8 @@ class Edits:
         """Make all edits. Returns whether there were any. `failed` is told of an edit that raises,
         with the function around it; where nobody is to be told it goes on."""
         assert self.scope.version == self.version, "the function has changed since it was looked at"
+        if not self._edits:
+            return False
         ordered = sorted(self._edits, key=lambda edit: depth(edit[0]), reverse=True)
         around = {node: _scope(node) for node, _ in ordered} if failed is not None else {}
         edited = [node for node, _ in ordered]
@@ -80,7 +82,7 @@ class Edits:
             if not block.body:
                 block.append([Pass()])
         self._edits = []
-        return bool(ordered)
+        return True
 
 
 def commit_all(edits: Sequence[Edits]) -> bool:

@@ -198,6 +198,9 @@ class Dictionary(Expression):
         self.entries = list(entries)
         self.adopt()
 
+    def children(self) -> list[Node]:
+        return [entry for entry in self.entries if entry is not None]
+
     @property
     def pairs(self) -> list[tuple[Expression | None, Expression]]:
         """Key and value of each entry."""

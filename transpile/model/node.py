@@ -82,11 +82,9 @@ class Node:
         found: list[Node] = []
         for name in self.parts:
             part = getattr(self, name)
-            if part is None:
-                continue
             if part.__class__ is list:
-                found.extend(filter(None, part))  # a node is always true
-            else:
+                found += part
+            elif part is not None:
                 found.append(part)
         return found
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
-from typing import cast
+from typing import Any
 
 from .expressions import Lambda
 from .node import Expression, N, Node, Statement
@@ -37,14 +37,19 @@ class Scope(Node):
 
     def nodes(self, *kinds: type[N]) -> list[N]:
         """The nodes of these classes in this scope, in the order of the source."""
-        index = self.index
+        index: Any = self.index if self._index is None else self._index
         if len(kinds) == 1:
-            return cast("list[N]", index.get(kinds[0], []))
-        found = self._several.get(kinds)
+            return index.get(kinds[0], [])  # type: ignore[no-any-return]
+        found: Any = self._several.get(kinds)
         if found is None:
-            found = self._several[kinds] = [n for kind in kinds for n in index.get(kind, ())]
-            self._order(found)
-        return cast("list[N]", found)
+            lists = [index[kind] for kind in kinds if kind in index]
+            if len(lists) == 1:
+                found = lists[0]
+            else:
+                found = [node for nodes in lists for node in nodes]
+                self._order(found)
+            self._several[kinds] = found
+        return found  # type: ignore[no-any-return]
 
     def _order(self, nodes: list[Node]) -> None:
         """Put nodes of this scope into the order of the source."""

@@ -142,6 +142,9 @@ class With(Statement):
         self.items, self.body, self.asynchronous = list(items), body, asynchronous
         self.adopt()
 
+    def children(self) -> list[Node]:
+        return [*(item for item in self.items if item is not None), self.body]
+
     @property
     def pairs(self) -> list[tuple[Expression, Expression | None]]:
         """Context and target of each item."""
