@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import gc
 import os
 import re
@@ -14,7 +13,7 @@ from typing import Protocol
 
 from ..model.diagnostics import Diagnostic
 from ..source import files
-from ..source.files import Source
+from ..source.files import Source, python_tree
 from . import TARGETS
 
 SUPPORT = "jax_nn.py"
@@ -85,7 +84,7 @@ def convert_source(text: str, target: str = "functional", path: str = "module.py
     _check_target(target)
     from . import dialect
 
-    ast.parse(text)
+    python_tree(text)
     source = Source(PurePosixPath(path), text, "utf-8", False, "\n")
     if not _have_torch([source]):
         return Result(text, "", [])
@@ -238,7 +237,7 @@ def _write(file: File, made: _Made, source: Source) -> None:
 def _broken(made: _Made) -> Diagnostic | None:
     """That what came out is no Python, which is a fault of ours."""
     try:
-        ast.parse(made.code)
+        python_tree(made.code)
     except SyntaxError as error:
         message = f"the output does not parse: {error.msg}"
         return Diagnostic(str(made.path), error.lineno or 1, 1, "internal-error", message)

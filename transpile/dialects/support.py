@@ -10,6 +10,7 @@ import functools
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+from ..source.files import python_tree
 from .definitions import LINE_LENGTH, Entry, Prelude, Source
 from .unasked import without_unasked, words
 from .ungiven import without_ungiven
@@ -48,7 +49,7 @@ def write(
 def _parsed(files: Iterable[str] | None) -> list[ast.Module] | None:
     """The files of a program; None where they are not known."""
     try:
-        return None if files is None else [ast.parse(text) for text in files]
+        return None if files is None else [python_tree(text) for text in files]
     except SyntaxError:  # of a later Python than the one that this runs on
         return None
 

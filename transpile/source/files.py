@@ -4,6 +4,7 @@ written whole."""
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import os
 import tempfile
@@ -54,6 +55,13 @@ def read(path: Path, relative: PurePosixPath) -> Source | Diagnostic:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return syntax_error(relative, error)
     return Source(relative, text, encoding, data.startswith(_BOM), "\n", data)
+
+
+@functools.lru_cache(maxsize=16)
+def python_tree(text: str) -> ast.Module:
+    """Python's own tree of a file, which nobody edits: of what was given and of what comes out it
+    is asked for more than once."""
+    return ast.parse(text)
 
 
 def syntax_error(path: PurePosixPath, error: BaseException) -> Diagnostic:

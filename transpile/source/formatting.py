@@ -13,7 +13,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .fragments import black, formatted, indent
+from .files import python_tree
+from .fragments import below, black, formatted, indent
 from .laid_out import depth
 
 LINE_LENGTH = 120
@@ -85,7 +86,7 @@ def _functions(code: str) -> list[_Function]:
     found: list[_Function] = []
 
     def visit(node: ast.AST, path: str) -> None:
-        for child in _below(node):
+        for child in below(node):
             name = path
             if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 name = f"{path}.{child.name}"
@@ -98,10 +99,9 @@ def _functions(code: str) -> list[_Function]:
     return found
 
 
-@functools.lru_cache(maxsize=1)  # of one file more than one thing is asked
 def _parsed(code: str) -> ast.Module | None:
     try:
-        return ast.parse(code)
+        return python_tree(code)
     except (SyntaxError, ValueError):
         return None
 
@@ -118,13 +118,6 @@ def _function(
     first = next((i for i in range(head, len(lines)) if lines[i].strip()), head)
     first = first if top.lineno > node.lineno else head
     return _Function(name, head, first, node.end_lineno or len(lines))
-
-
-def _below(node: ast.AST) -> Iterator[ast.AST]:
-    """The statements, handlers and cases right below one. Expressions, which hold none, are most
-    of a tree."""
-    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
-        yield from getattr(node, name, ())
 
 
 def _changed(before: list[str], after: list[str]) -> Iterator[tuple[int, int]]:
@@ -194,10 +187,10 @@ def _statements(code: str) -> dict[int, tuple[int, int]]:
     lines = code.splitlines()
     if (module := _parsed(code)) is None:
         return found
-    todo = [*_below(module)]
+    todo = [*below(module)]
     while todo:
         node = todo.pop()
-        todo += _below(node)
+        todo += below(node)
         if isinstance(node, ast.stmt):
             first, last = node.lineno - 1, node.end_lineno or node.lineno
             if hasattr(node, "body") or hasattr(node, "cases"):  # its header alone

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from .laid_out import with_kept, without_kept
+
+_COMMA_AT_END = re.compile(r",\n *[)\]}]")
 
 
 def indent(line: str) -> int:
     return len(line) - len(line.lstrip())
+
+
+def below(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements, handlers and cases right below one. Expressions, which hold none, are most
+    of a tree."""
+    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+        yield from getattr(node, name, ())
 
 
 def formatted(fragments: Sequence[Sequence[str]], line_length: int) -> list[Sequence[str]]:
@@ -124,16 +135,18 @@ def _with_parentheses(source: str, nodes: Iterable[ast.AST]) -> str:
 def _by_fours(module: ast.Module) -> bool:
     """Whether every block is indented as black would: `class A:` may hold four spaces and a method
     of it two."""
-    return all(
-        inner.col_offset == node.col_offset + 4
-        or inner.lineno == node.lineno
-        or isinstance(inner, ast.If)
-        and inner.col_offset == node.col_offset  # elif
-        for node in ast.walk(module)
-        if isinstance(node, (ast.stmt, ast.excepthandler))
-        for inner in ast.iter_child_nodes(node)
-        if isinstance(inner, ast.stmt)
-    )
+    todo: list[ast.AST] = [*module.body]
+    while todo:
+        node: Any = todo.pop()
+        for inner in below(node):
+            todo.append(inner)
+            if isinstance(node, ast.match_case) or not isinstance(inner, ast.stmt):
+                continue
+            by_four = inner.col_offset == node.col_offset + 4 or inner.lineno == node.lineno
+            is_elif = isinstance(inner, ast.If) and inner.col_offset == node.col_offset
+            if not by_four and not is_elif:
+                return False
+    return True
 
 
 def _is_plain(node: ast.AST) -> bool:
@@ -167,4 +180,7 @@ def black(code: str, line_length: int) -> str:
 
     # The same for a file and for a part of it: black would else choose by what it finds.
     mode = black.Mode(line_length=line_length, target_versions={TargetVersion.PY311})
-    return black.format_str(code, mode=mode)
+    once = getattr(black, "_format_str_once", black.format_str)
+    made: str = once(code, mode=mode)
+    # `format_str` does all twice, since a comma that it puts at an end means more the second time.
+    return once(made, mode=mode) if _COMMA_AT_END.search(made) else made
