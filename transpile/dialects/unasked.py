@@ -11,6 +11,7 @@ import ast
 import functools
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from .definitions import Entry
 
@@ -18,10 +19,11 @@ PROTOCOL = frozenset(
     "init init_state apply children tree_flatten tree_unflatten set_view is_stateful".split()
 )
 # Python's own that stand for operators and statements, by the syntax that asks for them.
-_OPERATORS: dict[str, tuple[type[ast.AST], ...]] = {
-    "__add__": (ast.Add,),
-    "__iadd__": (ast.AugAssign,),
-    "__contains__": (ast.In, ast.NotIn),
+_OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "__add__",
+    ast.AugAssign: "__iadd__",
+    ast.In: "__contains__",
+    ast.NotIn: "__contains__",
 }
 
 
@@ -60,24 +62,31 @@ def _may_go(method: ast.FunctionDef, ours: bool) -> bool:
     if not ours:
         return any(isinstance(d, ast.Name) and d.id == "classmethod" for d in method.decorator_list)
     if method.name.startswith("__"):
-        return method.name in (*_OPERATORS, "__setitem__")
+        return method.name in (*_OPERATORS.values(), "__setitem__")
     return True
 
 
 def words(tree: ast.AST, without: Collection[ast.AST] = ()) -> Iterator[str]:
     """The names of attributes, the strings that may be such, and the operators of a text."""
-    todo = [tree]
+    todo: list[Any] = [tree]
     while todo:
         node = todo.pop()
-        todo += [n for n in ast.iter_child_nodes(node) if n not in without]
-        if isinstance(node, ast.Attribute):
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                todo += [n for n in value if isinstance(n, ast.AST) and n not in without]
+            elif isinstance(value, ast.AST):
+                todo.append(value)
+        kind = node.__class__
+        if kind is ast.Attribute:
             yield node.attr
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
-        else:
-            yield from (w for w, kinds in _OPERATORS.items() if isinstance(node, kinds))
-            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-                yield "__setitem__"
+        elif kind is ast.Constant:
+            if isinstance(node.value, str):
+                yield node.value
+        elif kind in _OPERATORS:
+            yield _OPERATORS[kind]
+        elif kind is ast.Subscript and isinstance(node.ctx, ast.Store):
+            yield "__setitem__"
 
 
 @functools.lru_cache(maxsize=2048)  # definitions, most of which many programs and rounds share

@@ -16,6 +16,7 @@ import ast
 import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from .constant_expressions import Constants, Gone
 from .definitions import Entry
@@ -25,6 +26,8 @@ from .without_parameters import set_on_self, without
 _DEFINED = (ast.FunctionDef, ast.ClassDef)
 _NO_ATTRIBUTES = {"dtype"}  # torch's layers have none: what is asked for one is an array
 _ASKS_ONLY = ("isinstance", "issubclass")
+_SAYS_TYPES = ("annotation", "returns")
+_NAMING = frozenset((ast.Name, ast.Attribute, ast.Constant, ast.alias))
 
 
 @dataclass
@@ -85,15 +88,16 @@ def _outside(entries: Mapping[str, Entry], trees: Iterable[ast.Module]) -> dict[
             word = node.value if isinstance(node, ast.Constant) else word
             if isinstance(word, str) and word in uses:
                 _note(uses[word], uses[word].outside, call)
-            elif word == "__class__" or word == "type" and _is_made(call, tree):
+            elif word == "__class__" or _is_of_type(node):
                 for name, entry in entries.items():
                     uses[name].escapes |= isinstance(entry.node, ast.ClassDef)
     return uses
 
 
-def _is_made(call: ast.Call | None, tree: ast.Module) -> bool:
-    """Whether what `type(layer)` gives is called."""
-    return any(isinstance(n, ast.Call) and n.func is call for n in ast.walk(tree))
+def _is_of_type(function: ast.AST) -> bool:
+    """Whether what is called is what `type(layer)` gives."""
+    word = getattr(function, "func", None)
+    return "type" in (getattr(word, "id", ""), getattr(word, "attr", ""))
 
 
 def _uses(entries: Mapping[str, Entry], outside: Mapping[str, _Uses]) -> dict[str, _Uses]:
@@ -111,14 +115,14 @@ def _uses(entries: Mapping[str, Entry], outside: Mapping[str, _Uses]) -> dict[st
 @functools.lru_cache(maxsize=2048)  # definitions, most of which many programs and rounds share
 def _names(node: ast.stmt) -> tuple[frozenset[str], list[tuple[str, ast.Call | None]]]:
     """The names that a definition gives a meaning of its own, and those that it reads."""
-    stored = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not _is_read(n)}
-    given = {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
+    own = set[str]()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
+            own.add(part.id)
+        elif isinstance(part, ast.arg):
+            own.add(part.arg)
     read = [(name.id, call) for name, call in _named(node) if isinstance(name, ast.Name)]
-    return frozenset(stored | given), read
-
-
-def _is_read(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Load)
+    return frozenset(own), read
 
 
 def _note(use: _Uses, calls: list[ast.Call], call: ast.Call | None) -> None:
@@ -131,22 +135,29 @@ def _note(use: _Uses, calls: list[ast.Call], call: ast.Call | None) -> None:
 
 
 def _named(tree: ast.AST) -> Iterator[tuple[ast.expr | ast.alias, ast.Call | None]]:
-    """The names, attributes, strings and imports of a text, but for annotations and what is only
-    asked of types, each with the call of it."""
-    todo: list[tuple[ast.AST, ast.Call | None]] = [(tree, None)]
+    """The names, attributes, strings and imports of a text, and the calls that are called
+    themselves, but for annotations and what is only asked of types, each with the call of it."""
+    todo: list[tuple[Any, ast.Call | None]] = [(tree, None)]
     while todo:
         node, call = todo.pop()
-        if isinstance(node, (ast.Name, ast.Attribute, ast.Constant, ast.alias)):
+        kind = node.__class__
+        if kind in _NAMING or kind is ast.Call and call is not None:
             yield node, call
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in _ASKS_ONLY:
-            todo += [(argument, None) for argument in node.args[:1]]
+        if kind is ast.Call:
+            if getattr(node.func, "id", "") in _ASKS_ONLY:
+                todo += [(argument, None) for argument in node.args[:1]]
+            else:
+                todo.append((node.func, node))
+                todo += [(part, None) for part in (*node.args, *node.keywords)]
             continue
-        for name, value in ast.iter_fields(node):
-            if name in ("annotation", "returns"):
+        for name in node._fields:
+            if name in _SAYS_TYPES:
                 continue
-            parts = value if isinstance(value, list) else [value]
-            of = node if isinstance(node, ast.Call) and name == "func" else None
-            todo += [(part, of) for part in parts if isinstance(part, ast.AST)]
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                todo += [(part, None) for part in value if isinstance(part, ast.AST)]
+            elif isinstance(value, ast.AST):
+                todo.append((value, None))
 
 
 # --- what nothing gives ---------------------------------------------------------------------------

@@ -6,8 +6,10 @@ What holds nothing that is known stays as it is written.
 
 import ast
 import copy
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 
+from ..source.fragments import below
 from .constant_expressions import Constants, Fold, Gone, decided
 
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -21,7 +23,7 @@ def without(
     `own`; `gone`: what the calls in it give no more; `fixed`: the attributes that it loses."""
     node = ast.parse(text).body[0]
     inside = range(function.lineno, (function.end_lineno or 0) + 1) if function is not None else ()
-    bound = {n for n in own if function is not None and _is_bound(n, function)}
+    bound = set(own) & _bound(function) if own and function is not None else set()
     known = {n: value for n, value in own.items() if n not in bound}
 
     def changed(part: ast.AST, line: int) -> ast.AST:
@@ -66,7 +68,6 @@ def _rewritten(
     """The edits of the expressions in which something is known: `names`, or fixed attributes."""
     edits = []
     at = _offsets(text)
-    tests = {n.test for n in ast.walk(node) if isinstance(n, (ast.If, ast.While))}
     for part in _whole(node):
         if isinstance(part, ast.stmt) and set_on_self(part) in fixed:
             edits.append((at(part.lineno, 0), at((part.end_lineno or 0) + 1, 0), ""))
@@ -74,12 +75,17 @@ def _rewritten(
         if not any(_is_named(n, names, fixed) for n in ast.walk(part)):
             continue
         new = changed(copy.deepcopy(part), part.lineno)
-        new = decided(new) if isinstance(new, ast.BoolOp) and part in tests else new
+        new = decided(new) if isinstance(new, ast.BoolOp) and _is_test(part, node) else new
         if ast.dump(new) != ast.dump(part):
             start, end = at(part.lineno, part.col_offset), at(part.end_lineno, part.end_col_offset)
             said = _said(ast.fix_missing_locations(new))
             edits.append((start, end, said if '"' in said else said.replace("'", '"')))
     return edits
+
+
+def _is_test(part: ast.AST, inside: ast.AST) -> bool:
+    tests = (n.test for n in ast.walk(inside) if isinstance(n, (ast.If, ast.While)))
+    return any(test is part for test in tests)
 
 
 def _is_named(node: ast.AST, names: Collection[str], attributes: Collection[str]) -> bool:
@@ -130,14 +136,15 @@ def _offsets(text: str) -> Callable[[int | None, int | None], int]:
 # --- statements -----------------------------------------------------------------------------------
 
 
-def _is_bound(name: str, function: ast.FunctionDef) -> bool:
-    """Whether a parameter gets another value, or something inside has its name."""
+def _bound(function: ast.FunctionDef) -> set[str]:
+    """The names that get a value in a function, and the parameters of those inside."""
+    found, own = set[str](), _arguments(function)
     for node in ast.walk(function):
-        if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
-            return True
-        if isinstance(node, ast.arg) and node.arg == name and node not in _arguments(function):
-            return True
-    return False
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.arg) and node not in own:
+            found.add(node.arg)
+    return found
 
 
 def _arguments(function: ast.FunctionDef) -> list[ast.arg]:
@@ -236,8 +243,10 @@ def _lines(text: str, first: int, last: int, new: list[str]) -> list[Edit]:
 
 
 def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    for part in ast.walk(node):
+    todo = deque([node])
+    while todo:
+        part = todo.popleft()
         for name in ("body", "orelse", "finalbody"):
-            block = getattr(part, name, None)
-            if isinstance(block, list) and block:
+            if block := getattr(part, name, None):
                 yield block
+        todo.extend(below(part))
