@@ -39,7 +39,7 @@ def tell(modules: Modules, values: Values) -> None:
     built = _constructions(modules, inits.keys())
     given = _GivenClasses(modules, values, inits, built)
     for cls, init in inits.items():
-        reads = list(_open_reads(cls))
+        reads = modules.library.open.get(cls)
         if not reads or not all(map(modules.is_library, modules.below(cls))):
             continue  # a class of the user's extends it
         for declare in init.nodes(Declare):
@@ -119,7 +119,8 @@ class _GivenClasses:
         return cls in self.built or any(map(self._is_built, inside))
 
 
-def _open_reads(cls: Class) -> Iterator[Expression]:
+def open_reads(cls: Class) -> Iterator[Expression]:
+    """The reads in a class of modules that may be others than those known."""
     for node in cls.walk():
         if isinstance(node, (Name, Attribute)) and isinstance(node.value, Module):
             if node.value.open and not node.value.is_self:

@@ -52,6 +52,7 @@ class Library:
     project: Project
     classes: dict[str, Class]
     kinds: dict[str, set[str]] = field(default_factory=dict)  # of array that they have under a name
+    open: dict[Class, list[Expression]] = field(default_factory=dict)  # `held_layers.open_reads`
 
     def find(self, name: str) -> Class | None:
         return next((self.classes[n] for n in spellings(name) if n in self.classes), None)

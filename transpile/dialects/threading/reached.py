@@ -6,6 +6,7 @@ from ...facts.modules import Modules
 from ...facts.values.lattice import named_classes
 from ...model.effects import New, Support
 from ...model.expressions import Call
+from ...model.names import everywhere
 from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.rulebook import Rulebook
@@ -42,8 +43,7 @@ def _of_named(
     """The methods of the layers that are named and not built, `def f(act=nn.Tanh)`, of those that
     are kept, and that a rule names: that of `getattr(nn, kind)` has a list of them."""
     layers = {cls.name: cls for cls in modules.library.project.classes()}
-    nodes = (n for file in project.ordered for n in file.walk())
-    named = kept.union(n.name for n in nodes if isinstance(n, Support))
+    named = kept.union(n.name for file in project.ordered for n in everywhere(file, Support))
     for entry in gather(named, [Rules(rulebook)]).values():
         named |= entry.uses
     for name in sorted(named & layers.keys()):

@@ -14,6 +14,7 @@ of the user's classes, and go through the same dialects.
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ...facts.held_layers import open_reads
 from ...facts.modules import SUBMODULE, Library, Modules
 from ...facts.values import lattice
 from ...model.edits import Edits
@@ -49,6 +50,7 @@ def library(files: Iterable[File]) -> Library:
     for cls in dict.fromkeys(classes.values()):
         for array in modules.arrays(cls).values():
             made.kinds.setdefault(array.name, set()).add(array.kind)
+        made.open[cls] = list(open_reads(cls))
     return made
 
 
