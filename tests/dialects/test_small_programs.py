@@ -5338,3 +5338,60 @@ class Net(nn.Module):
 def test_lists_and_dicts_of_numpy(target):
     inputs = [torch.randn(3, 4, dtype=torch.float64)] * 2
     verify(HEAD + FILLED_WITH_NUMPY, "Net", "4", inputs, target)
+
+
+# Tables that a forward pass keeps for the next one: rotary embeddings, masks.
+CACHES = """
+class Rotary(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.register_buffer("inv_freq", 1.0 / (10.0 ** (torch.arange(0, n, 2).double() / n)))
+        self._seq_len = 0
+        self._cos, self._sin = None, None
+        self.longest = 3
+        self._set(3)
+
+    def _update(self, n, device=None, dtype=None):
+        if n != self._seq_len or self._cos is None or self._cos.dtype != dtype:
+            self._seq_len = n
+            t = torch.arange(n, device=device).type_as(self.inv_freq)
+            freqs = torch.einsum("i,j->ij", t, self.inv_freq)
+            emb = torch.cat((freqs, freqs), dim=-1)
+            self._cos = emb.cos().to(dtype)
+            self._sin = emb.sin().to(dtype)
+
+    def _set(self, n):
+        self.longest = n
+        self.register_buffer("table", torch.arange(n).double()[:, None], persistent=False)
+
+    def forward(self, x):
+        self._update(x.shape[0], device=x.device, dtype=x.dtype)
+        if x.shape[0] != self.longest:
+            self._set(x.shape[0])
+        return x * self._cos + self._sin * self.table[: x.shape[0]]
+
+
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.fc = nn.Linear(n, n)
+        self.rotary = Rotary(n)
+        self.register_buffer("mask", None, persistent=False)
+
+    def causal(self, n, device):
+        if self.mask is not None and self.mask.shape[-1] == n:
+            return self.mask[:n, :n].to(device)
+        mask = torch.ones((n, n), device=device, dtype=torch.bool).triu(1)
+        self.register_buffer("mask", mask, persistent=False)
+        return mask
+
+    def forward(self, x, y):
+        weights = (self.fc(x) @ y.T).masked_fill(self.causal(len(x), x.device), -1e9)
+        return weights.softmax(-1) @ self.rotary(y)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_a_pass_keeps_for_the_next_one(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64)] * 2
+    verify(HEAD + CACHES, "Net", "4", inputs, target)

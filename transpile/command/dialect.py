@@ -21,6 +21,7 @@ from ..passes import (
     boolean_operators,
     boxed_sizes,
     branches,
+    caches,
     called_around,
     called_names,
     canonicalise,
@@ -81,6 +82,7 @@ BEFORE = (  # on syntax alone, before facts are solved
     unrolled_writes.PASS,
     overridden_methods.PASS,
     transient_attributes.PASS,
+    caches.PASS,
     boxed_sizes.PASS,
 )
 PASSES = (

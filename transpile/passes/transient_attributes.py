@@ -33,17 +33,16 @@ from ..model.expressions import (
 )
 from ..model.names import dotted, everywhere, is_target
 from ..model.node import Expression, Node
-from ..model.operators import Binary, Compare, Conditional
+from ..model.operators import Compare, Conditional
 from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign, Block
 from ..model.statements import Pass as PassStatement
 from .fresh import Names
 from .pass_ import Changes, Pass
+from .sizes import is_size
 
 _DEVICES = frozenset(("cuda", "cpu"))
-_ASKING = frozenset(("size", "dim"))
-_KNOWN = frozenset(("shape", "ndim", "dtype", "device"))
 _CASTS = frozenset(("to", "type_as", "float", "double", "half", "bfloat16"))
 
 
@@ -161,25 +160,6 @@ def is_fresh(value: Expression | None) -> bool:
         return dotted(value.function) in ("dict", "list", "OrderedDict") and not value.arguments
     elements = getattr(value, "entries" if isinstance(value, Dictionary) else "elements", None)
     return isinstance(value, (Dictionary, Display)) and not elements
-
-
-def is_size(value: Expression | None) -> bool:
-    """Whether a value is what Python knows of arrays: `x.shape[0]`, `x.size(1) // 2`, `x.dtype`."""
-    if isinstance(value, Subscript):
-        return is_size(value.object)
-    if isinstance(value, Binary):
-        sides = [s for s in (value.left, value.right) if not isinstance(s, Constant)]
-        return bool(sides) and all(map(is_size, sides))
-    if isinstance(value, Call):
-        word = dotted(value.function)
-        if word == "int":
-            return all(map(is_size, value.arguments))
-        return (
-            word == "len"
-            or isinstance(value.function, Attribute)
-            and value.function.name in _ASKING
-        )
-    return isinstance(value, Attribute) and value.name in _KNOWN
 
 
 def _moved(assign: Assign, me: str) -> Call | None:

@@ -52,7 +52,8 @@ def _values(
     missing = [n for n in arrays if n not in tensors and n not in unsaved]
     kept = {_storage(tensors[n]) for n in arrays if n in tensors}
     surplus = [n for n, t in tensors.items() if n not in arrays and _storage(t) not in kept]
-    surplus = [n for n in surplus if not _is_constant(model, n, tensors[n])]
+    saved = source if isinstance(source, Mapping) else source.state_dict()  # no caches
+    surplus = [n for n in surplus if n in saved and not _is_constant(model, n, tensors[n])]
     made = {n: weights.to_array(tensors[n]) for n in arrays if n in tensors}
     known = {n: a.shape for n, a in arrays.items() if a is not None and n not in unsaved}
     misshaped = [n for n, value in made.items() if value.shape != known.get(n, value.shape)]
@@ -85,7 +86,7 @@ def _functional(source: Any, module: Any) -> tuple[Any, Any]:
         missing += [n for n in begun if n not in put and not _is_unsaved(module, n)]
     kept = {_storage(tensors[n]) for n in put if n in tensors}
     surplus = [n for n, t in tensors.items() if n not in put and _storage(t) not in kept]
-    surplus = [n for n in surplus if not _has(*_place(module, n))]  # a constant
+    surplus = [n for n in surplus if n in saved and not _has(*_place(module, n))]  # a constant
     known = {n: v.shape for n, v in (made | begun).items()}
     misshaped = [n for n, v in put.items() if n in saved and v.shape != known.get(n, v.shape)]
     _check(missing, surplus, misshaped)

@@ -91,7 +91,7 @@ def _compare(
             )
             return
         before = copied(reference)
-        exact = want = torch_side(reference, args, kwargs)
+        exact = want = torch_side(ran := reference, args, kwargs)
         if not wide:
             torch.set_default_dtype(torch.float32)
             around.enter_context(jax.enable_x64(False))
@@ -99,13 +99,13 @@ def _compare(
             args = [cast(x, torch.float32) for x in inputs]
             kwargs = {k: cast(v, torch.float32) for k, v in keywords.items()}
             before = copied(narrow)
-            want = torch_side(narrow, args, kwargs)
+            want = torch_side(ran := narrow, args, kwargs)
         with quiet(model, silenced), jax.default_matmul_precision("highest"):
             got = jax_side(filled(before, model, training), args, kwargs)
         bound = _bound(want[0]) if wide else _twice
         _rows(report, "output", tag, got[0], want[0], exact[0], bound)
         _rows(report, "gradient", tag, got[1], _once(before, want[1], got[1]), exact[1], bound)
-        held = _held(before, want[2], got[2])
+        held = _held(before, want[2], got[2], set(ran.state_dict()))
         if held:
             _rows(report, "state", tag, got[2], held, exact[2], bound)
 
@@ -128,15 +128,22 @@ def _once(module: Any, want: dict[str, Any], got: dict[str, Any]) -> dict[str, A
     return {name: value for name, value in want.items() if name not in left}
 
 
-def _held(before: Any, want: dict[str, Any], got: dict[str, Any]) -> dict[str, Any]:
-    """The buffers that JAX has too, and those that the call has changed: it must have them."""
+def _held(
+    before: Any, want: dict[str, Any], got: dict[str, Any], saved: set[str]
+) -> dict[str, Any]:
+    """The buffers that JAX has too, and those that the call has changed: it must have them, but for
+    new ones that torch does not save either, as caches."""
     begun = {k: v.detach().numpy() for k, v in before.named_buffers(remove_duplicate=False)}
     changed = {
         k
         for k, v in want.items()
-        if k not in begun or not np.array_equal(v, begun[k], equal_nan=v.dtype.kind in "fc")
+        if (k in saved if k not in begun else _differs(v, begun[k]))
     }
     return {k: v for k, v in want.items() if k in got or k in changed}
+
+
+def _differs(value: Any, begun: Any) -> bool:
+    return not np.array_equal(value, begun, equal_nan=value.dtype.kind in "fc")
 
 
 def _strict(mine: Any, theirs: Any, bound: float) -> tuple[bool, float]:

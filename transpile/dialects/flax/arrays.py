@@ -25,7 +25,7 @@ from ...model.node import Expression, Statement
 from ...model.operators import Binary, Compare, Conditional, sides
 from ...model.program import Class
 from ...model.statements import Assign, Block, ExpressionStatement, If
-from ...passes.transient_attributes import is_size
+from ...passes.sizes import is_size
 from ...source.lower_ast import expression
 from ..growing import added, grown, holds_arrays, holds_modules, is_trained
 from ..ties import UNSEEN, below

@@ -17,7 +17,7 @@ from ...model.node import Expression
 from ...model.operators import Binary, Conditional, sides
 from ...model.program import Class, Function
 from ...model.statements import Assign
-from ...passes.transient_attributes import is_size
+from ...passes.sizes import is_size
 
 _WHOLE = frozenset(("+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>"))
 

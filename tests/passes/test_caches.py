@@ -1,0 +1,156 @@
+"""What forward passes keep for the next one, and what they could make anew."""
+
+import textwrap
+from pathlib import PurePosixPath
+
+import pytest
+
+from transpile.model.edits import commit_all
+from transpile.model.project import Project
+from transpile.passes import caches
+from transpile.source.lower import lower
+from transpile.source.splice import write
+
+HEAD = "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n"
+NEW = "n = len(x)\nif n != self.n:\n    self.n = n\n    t = torch.arange(n)\n    self.table = t.cos()\n"
+MASK = "if self.m is not None and self.m.shape[0] >= n:\n    return self.m[:n]\n"
+# what the constructor sets, the body of `forward(self, x, n)`, what both are then; "" where they
+# stay as they are
+CASES = {
+    "by its size": (
+        "self.n = None\nself.table = None",
+        NEW + "return x * self.table",
+        "pass",
+        "n = len(x)\nt = torch.arange(n)\ntable = t.cos()\nreturn x * table",
+    ),
+    "where there is none yet": (
+        "self.m = None",
+        "if self.m is None or self.m.size(0) != len(x):\n    self.m = torch.ones(len(x))\n"
+        "return x * self.m",
+        "pass",
+        "m = torch.ones(len(x))\nreturn x * m",
+    ),
+    "given early": (
+        'self.register_buffer("m", None)',
+        MASK + 'm = torch.ones(n)\nself.register_buffer("m", m)\nreturn m',
+        "pass",
+        "m = torch.ones(n)\nreturn m",
+    ),
+    "built by the constructor": (
+        "self.n = 8\nself.m = torch.ones(8)",
+        "if n > self.n:\n    self.n = n\n    self.m = torch.ones(n)\nreturn x * self.m[:n]",
+        "self.n = 8\nself.m = torch.ones(8)",
+        "m = self.m\nif n > self.n:\n    m = torch.ones(n)\nreturn x * m[:n]",
+    ),
+    "in a dict": (
+        "self.ms = {}",
+        "if n not in self.ms:\n    self.ms[n] = torch.ones(n)\nreturn x * self.ms[n]",
+        "pass",
+        "ms = {}\nms[n] = torch.ones(n)\nreturn x * ms[n]",
+    ),
+    "of data": ("self.m = None", "if self.m is None:\n    self.m = x\nreturn self.m", "", ""),
+    "of a param": (
+        "self.w = nn.Parameter(torch.ones(4))\nself.m = None",
+        "if self.m is None:\n    self.m = self.w * 2\nreturn self.m",
+        "",
+        "",
+    ),
+    "of a layer": (
+        "self.f = nn.Linear(4, 4)\nself.m = None",
+        "if self.m is None:\n    self.m = self.f(torch.ones(4))\nreturn self.m",
+        "",
+        "",
+    ),
+    "drawn": (
+        "self.m = None",
+        "if self.m is None:\n    self.m = torch.randn(4)\nreturn self.m",
+        "",
+        "",
+    ),
+    "done once": (
+        "self.first = True",
+        "y = 0\nif self.first:\n    self.first = False\n    y = 1\nreturn x * y",
+        "",
+        "",
+    ),
+    "given once": (
+        "self.first = True",
+        "if self.first:\n    self.first = False\n    return x\nreturn x * 2",
+        "",
+        "",
+    ),
+    "the largest": (
+        "self.n = 0",
+        "if n > self.n:\n    self.n = n\nreturn x * self.n",
+        "",
+        "",
+    ),
+    "counted": (
+        "self.n = None",
+        "if self.n is None:\n    self.n = 0\nself.n += 1\nreturn x * self.n",
+        "",
+        "",
+    ),
+    "on one way": (
+        "self.m = None\nself.k = 1",
+        "if self.m is None:\n    self.m = torch.ones(4)\nif n:\n    self.k = 2\n"
+        "return x * self.m * self.k",
+        "self.k = 1",
+        "m = torch.ones(4)\nif n:\n    self.k = 2\nreturn x * m * self.k",
+    ),
+}
+
+
+def program(constructor: str, forward: str, more: str = "") -> str:
+    built = textwrap.indent(f"super().__init__()\n{constructor}", 8 * " ")
+    body = textwrap.indent(forward, 8 * " ")
+    return f"{HEAD}    def __init__(self):\n{built}\n\n    def forward(self, x, n):\n{body}\n{more}"
+
+
+def after(source: str) -> str:
+    project = Project("")
+    path = PurePosixPath("net.py")
+    file = project.add(path, lower(source, path))
+    project.link()
+    commit_all(caches.run(project))
+    return write(file)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_kept(case):
+    constructor, forward, built, made = CASES[case]
+    got = after(program(constructor, forward))
+    if not made:
+        assert got == program(constructor, forward)
+        return
+    wanted = program("" if built == "pass" else built, made)
+    assert _plain(got) == _plain(wanted)
+
+
+def _plain(source: str) -> list[str]:
+    return [line for line in source.splitlines() if line.strip()]
+
+
+def test_a_method_that_fills_is_written_where_it_is_called():
+    fill = "    def _fill(self, k):\n        if k != self.n:\n            self.n = k\n"
+    fill += "            self.m = torch.ones(k)\n"
+    got = after(program("self.n, self.m = None, None", "self._fill(len(x))\nreturn x * self.m", fill))
+    assert "m = torch.ones(len(x))\n        return x * m" in got
+    assert "_fill" not in got
+
+
+@pytest.mark.parametrize(("word", "told"), [("!=", []), ("<", ["taken-for-granted"])])
+def test_a_table_that_may_be_longer_is_told(word, told):
+    source = program("self.n = 0\nself.table = None", NEW + "return x * self.table")
+    project = Project("")
+    path = PurePosixPath("net.py")
+    project.add(path, lower(source.replace("n != self.n", f"self.n {word} n"), path))
+    project.link()
+    assert [d.id for changes in caches.run(project) for d in changes.diagnostics] == told
+
+
+def test_what_others_read_is_kept():
+    reads = "\n\nclass Other(nn.Module):\n    def forward(self, net):\n        return net.table\n"
+    source = program("self.n = None\nself.table = None", NEW + "return x * self.table", reads)
+    got = after(source)
+    assert "self.table = t.cos()" in got

@@ -1,0 +1,115 @@
+"""Methods that do no more than to fill attributes, written where they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ...model.copy import clone
+from ...model.edits import block_of
+from ...model.expressions import Attribute, Call, Constant, Name
+from ...model.names import dotted, everywhere, is_docstring, names_assigned
+from ...model.node import Expression, Node, Statement
+from ...model.program import Function, Parameter
+from ...model.statements import Block, ExpressionStatement, Return
+from ..fresh import Names
+
+if TYPE_CHECKING:
+    from . import _Caches
+
+
+class Fills:
+    """Those that one method calls as statements: `self._update(n, x.device)`."""
+
+    def __init__(
+        self, caches: _Caches, method: Function, written: Callable[..., Iterator[Any]]
+    ) -> None:
+        self.method, self.me = method, method.parameters[0].name
+        self.own = {
+            name: m
+            for name, m in caches.project.methods(caches.cls).items()
+            if m is not method and m.name != "__init__" and _is_filling(m) and any(written(m))
+        }
+        self.methods = {m for m in self.called(method) if caches.is_plain(m)}
+
+    def called(self, function: Function | None) -> set[Function]:
+        """The filling methods that a function calls."""
+        if function is None or not function.parameters:
+            return set()
+        me = function.parameters[0].name
+        names = {dotted(c.function) for c in everywhere(function, Call)}
+        return {m for name, m in self.own.items() if f"{me}.{name}" in names}
+
+    def body(self) -> Block:
+        """The body of the method, a copy where something is written out in it."""
+        if not self.methods:
+            return self.method.body
+        body, names = clone(self.method.body), Names(self.method)
+        for statement in [s for s in body.walk() if isinstance(s, ExpressionStatement)]:
+            call = statement.expression
+            name = dotted(call.function) if isinstance(call, Call) else None
+            target = self.own.get(name.removeprefix(f"{self.me}.")) if name is not None else None
+            if target in self.methods and isinstance(call, Call):
+                made = self._written(target, call, names)
+                if made is not None:
+                    block_of(statement).substitute(statement, made)
+        return body
+
+    def _written(self, target: Function, call: Call, names: Names) -> list[Statement] | None:
+        """The statements of a method with what a call gives in the place of its parameters."""
+        given = _bound(target.parameters[1:], call)
+        if given is None:
+            return None
+        body = clone(target.body)
+        local = {n: names.fresh(n) for n in names_assigned(target)}
+        if set(local) & set(given):
+            return None
+        for name in [n for n in body.walk() if isinstance(n, Name)]:
+            if name.id in given:
+                name.replace(clone(given[name.id]))
+            elif name.id in local:
+                name.replace(Name(local[name.id]))
+            elif name.id == target.parameters[0].name != self.me:
+                name.replace(Name(self.me))
+        return [s for s in body.body if not is_docstring(s) and not isinstance(s, Return)]
+
+
+def _bound(parameters: list[Parameter], call: Call) -> dict[str, Expression] | None:
+    """What each parameter of a method is given, where that may be written in its place."""
+    if any(p.kind not in ("", "/") for p in parameters):
+        return None
+    found: dict[str, Expression] = {}
+    for i, (word, argument) in enumerate(zip(call.keywords, call.arguments)):
+        name = word or (parameters[i].name if i < len(parameters) else "")
+        found[name] = argument
+    for parameter in parameters:
+        default = parameter.default
+        if parameter.name not in found and default is not None:
+            found[parameter.name] = default
+    names = {p.name for p in parameters}
+    return found if set(found) == names and all(map(_is_simple, found.values())) else None
+
+
+def _is_simple(node: Node) -> bool:
+    """`n`, `x.device`, `x.shape[1]`, `x.size(0)`: what may be said more than once."""
+    called = [n for n in node.walk() if isinstance(n, Call)]
+    words = [
+        c.function.name if isinstance(c.function, Attribute) else dotted(c.function) for c in called
+    ]
+    return all(word in ("size", "dim", "len", "max") for word in words)
+
+
+def _is_filling(method: Function) -> bool:
+    """Whether a method gives nothing, and is left by its end alone."""
+    marks = [
+        (dotted(getattr(d, "function", d)) or "").rpartition(".")[2] for d in method.decorators
+    ]
+    if set(marks) - {"no_grad"}:
+        return False
+    returns = everywhere(method, Return)
+    last = method.body.body[-1]
+    return all(r is last and _is_nothing(r.expression) for r in returns)
+
+
+def _is_nothing(value: Expression | None) -> bool:
+    return value is None or isinstance(value, Constant) and value.constant is None

@@ -1,0 +1,254 @@
+"""The attributes that one method keeps for its next call, where they are a cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...model.edits import block_of
+from ...model.expressions import Attribute, Call, Constant, Dictionary, Display, Name, Subscript
+from ...model.names import dotted, is_docstring, is_target, names_assigned
+from ...model.node import Expression, Node, Statement
+from ...model.operators import Compare
+from ...model.program import Function
+from ...model.statements import Assign, ExpressionStatement, For, If, Return, Try, While
+from ...model.statements import Pass as PassStatement
+from ..fresh import Names
+from ..sizes import is_size
+from .guards import ABSENT, holds
+
+if TYPE_CHECKING:
+    from . import _Caches
+    from .fills import Fills
+
+_ORDERED = frozenset(("<", "<=", ">", ">="))
+
+
+def written(function: Node, me: str = "") -> Iterator[tuple[Statement, str]]:
+    """The statements that set an attribute of self, with its name: `self.mask = v`,
+    `self.masks[n] = v`, `self.register_buffer("mask", v)`."""
+    if isinstance(function, Function):
+        me = function.parameters[0].name if function.parameters else ""
+    for node in function.walk():
+        if isinstance(node, Assign):
+            for target in [t for whole in node.targets for t in leaves(whole)]:
+                whole = target.object if isinstance(target, Subscript) else target
+                if isinstance(whole, Attribute) and dotted(whole.object) == me:
+                    yield node, whole.name
+        elif isinstance(node, ExpressionStatement) and isinstance(node.expression, Call):
+            call = node.expression
+            if dotted(call.function) == f"{me}.register_buffer" and len(call.arguments) > 1:
+                if isinstance(call.arguments[0], Constant):
+                    yield node, str(call.arguments[0].constant)
+
+
+def leaves(target: Expression) -> list[Expression]:
+    """`self.cos, self.sin`"""
+    return target.elements if isinstance(target, Display) else [target]
+
+
+class Kept:
+    """`names` are those of the attributes; `body` is that of the method, with what it calls to fill
+    them written out."""
+
+    def __init__(self, caches: _Caches, method: Function, fills: Fills, left: set[str]) -> None:
+        self.caches, self.method, self.body = caches, method, fills.body()
+        self.me = method.parameters[0].name
+        self.order = {node: i for i, node in enumerate(self.body.walk())}
+        self.sets = list(written(self.body, self.me))
+        calls = {dotted(n.function) for n in self.order if isinstance(n, Call)}
+        unknown = {
+            n for w, m in fills.own.items() if f"{self.me}.{w}" in calls for _, n in written(m)
+        }
+        self.names = {n for _, n in self.sets if caches.is_own(n)} - left - unknown
+        self.built = {name: caches.built(name) for name in self.names}
+        self.guards: list[If] = []
+        while self.names and not self._holds():
+            pass
+        if not self.names & {name for guard in self.guards for name in self._asks(guard)}:
+            self.names = set()
+
+    @property
+    def touched(self) -> set[str]:
+        """The attributes of self that the method reads or sets."""
+        own = (n for n in self.order if isinstance(n, Attribute) and dotted(n.object) == self.me)
+        return {n.name for n in own}
+
+    # --- is it one --------------------------------------------------------------------------------
+
+    def _own(self, node: Node) -> list[Attribute]:
+        """The attributes at or below a node that are kept."""
+        found = [n for n in node.walk() if isinstance(n, Attribute) and n.name in self.names]
+        return [n for n in found if dotted(n.object) == self.me]
+
+    def _asks(self, guard: If) -> set[str]:
+        texts = {n.constant for n in guard.test.walk() if isinstance(n, Constant)}
+        return {n.name for n in self._own(guard.test)} | texts & self.names
+
+    def _keys(self, test: Expression) -> Iterator[str]:
+        """What is compared with what is kept: `n` of `n != self.length`."""
+        for compare in [n for n in test.walk() if isinstance(n, Compare) and self._own(n)]:
+            for side in compare.operands:
+                parts = side.elements if isinstance(side, Display) else [side]
+                yield from (part.id for part in parts if isinstance(part, Name))
+
+    def _holds(self) -> bool:
+        """Whether all names are of a cache; else those that are not are left out."""
+        ifs = [n for n in self.body.walk() if isinstance(n, If)]
+        self.guards = [n for n in ifs if self._asks(n)]
+        keys = {name for guard in self.guards for name in self._keys(guard.test)}
+        purity, method = self.caches.purity, self.method
+        self.pure = purity.local_names(method, self.body, keys - {self.me}, self.names)
+        gone = set[str]()
+        for guard in self.guards:
+            if not self._is_pure(guard.test) or guard.orelse is not None:
+                gone |= self._asks(guard)
+            if not self._is_again(guard):
+                gone |= self._asks(guard) | {n for _, n in written(guard.body, self.me)}
+        first = {n: min(self.order[s] for s, m in self.sets if m == n) for n in self.names}
+        for statement, name in self.sets:
+            if name in self.names and not (self._is_fill(statement) and self._is_sure(statement)):
+                gone.add(name)
+        for read in self._own(self.body):
+            inside = [a for a in read.ancestors() if isinstance(a, If) and a in self.guards]
+            if self.order[read] < first[read.name] and not inside and not is_target(read):
+                gone.add(read.name)
+        self.names -= gone
+        return not gone
+
+    def _is_sure(self, statement: Statement) -> bool:
+        """Whether it stands in a guard, or in no branch or loop at all."""
+        around = [n for n in statement.ancestors() if isinstance(n, (If, For, While, Try))]
+        return not around or around[-1] in self.guards
+
+    def _is_pure(self, value: Expression | None) -> bool:
+        return self.caches.purity.of(value, self.method, self.pure, self.names)
+
+    def _is_again(self, guard: If) -> bool:
+        """Whether what a guard does may be done again: it fills attributes, or gives one that is
+        filled. `if self.first: self.first = False; y = x` does what is done once."""
+        inside = set(guard.body.walk())
+        fills = [n for s, n in self.sets if s in inside]
+        gives = any(isinstance(n, Return) for n in inside)
+        bound = set(names_assigned(guard.body))
+        names = (n for n in self.order if isinstance(n, Name) and n.id in bound)
+        used = any(n not in inside and not is_target(n) for n in names)
+        if gives and fills or used or not all(map(self._is_filling, guard.body.body)):
+            return False
+        tests = [n for n in guard.test.walk() if isinstance(n, Compare) and self._own(n)]
+        ordered = any(word in _ORDERED for test in tests for word in test.operators)
+        return not ordered or gives or any(map(self._is_sized, inside))
+
+    def _is_sized(self, node: Node) -> bool:
+        """`torch.arange(n)`, `self.make(n)`: a table for what is compared, and not itself."""
+        if not isinstance(node, Call) or not isinstance(node.function, Attribute):
+            return False
+        parts = (n for a in node.arguments for n in a.walk())
+        return any(is_size(n) or isinstance(n, Name) and n.id in self.pure for n in parts)  # type: ignore[arg-type]
+
+    def _is_filling(self, statement: Statement) -> bool:
+        """Whether a statement of a guard may be run again, or for nothing."""
+        if isinstance(statement, (PassStatement, Return)) or is_docstring(statement):
+            return True
+        if isinstance(statement, If):
+            blocks = [b for b in (statement.body, statement.orelse) if b is not None]
+            inner = (s for block in blocks for s in block.body)
+            return self._is_pure(statement.test) and all(map(self._is_filling, inner))
+        return self._is_fill(statement)
+
+    def _is_fill(self, statement: Statement) -> bool:
+        """`self.mask = v` of what is pure, and the same of a local name."""
+        if isinstance(statement, ExpressionStatement):
+            kept = [n for s, n in written(statement, self.me) if s is statement]
+            given = statement.expression
+            return bool(kept) and set(kept) <= self.names and self._is_pure(given.arguments[1])  # type: ignore[attr-defined]
+        if not isinstance(statement, Assign) or statement.operator or len(statement.targets) > 1:
+            return False
+        target = statement.targets[0]
+        whole = target.object if isinstance(target, Subscript) else target
+        own = isinstance(whole, Attribute) and whole.name in self.names
+        if not own and not isinstance(whole, Name):
+            return False
+        before = [n for n in self._own(statement.expression) if not self._is_set_before(n)]  # type: ignore[arg-type]
+        return not before and self._is_pure(statement.expression)
+
+    def _is_set_before(self, read: Attribute) -> bool:
+        places = (self.order[s] for s, n in self.sets if n == read.name)
+        return any(at < self.order[read] for at in places) and not any(
+            s is a
+            for a in read.ancestors()
+            for s, n in written(self.body, self.me)
+            if n == read.name
+        )
+
+    @property
+    def is_told(self) -> bool:
+        """Whether what is kept may be longer than what is asked for."""
+        tests = [n for g in self.guards for n in g.test.walk() if isinstance(n, Compare)]
+        return any(word in _ORDERED for test in tests for word in test.operators)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether no test is left that asks what the constructor has set."""
+        return all(self._decided(guard) is not None for guard in self.guards)
+
+    def _decided(self, guard: If) -> bool | None:
+        return holds(guard.test, self.me, self.built) if self._is_early(guard) else None
+
+    def _is_early(self, guard: If) -> bool:
+        """Whether it asks before anything is set."""
+        asked = self._asks(guard)
+        return all(self.order[s] > self.order[guard] for s, n in self.sets if n in asked)
+
+    # --- writing ----------------------------------------------------------------------------------
+
+    def write(self, names: Names) -> None:
+        """Decide the guards, and put local names in the place of attributes."""
+        decided = {guard: self._decided(guard) for guard in self.guards}
+        local = {name: names.fresh(name.strip("_") or name) for name in sorted(self.names)}
+        left = [g for g in self.guards if decided[g] is None]
+        tests = {n for g in left if self._is_early(g) for n in g.test.walk()}
+        for statement, name in list(written(self.body, self.me)):
+            if name in self.names and isinstance(statement, ExpressionStatement):
+                given = statement.expression.arguments[1]  # type: ignore[attr-defined]
+                statement.replace(Assign([Attribute(Name(self.me), name)], given))
+        for guard, held in decided.items():
+            if held:
+                block_of(guard).unfold(guard, guard.body)
+            elif held is False:
+                block_of(guard).remove(guard)
+        self._leave_out(tests)
+        reads = [n for n in self._own(self.body) if n not in tests]
+        begins = {n.name for n in reads if left or not self._is_set_first(n.name)}
+        for node in reads:
+            node.replace(Name(local[node.name]))
+        first = next((s for s in self.body.body if not is_docstring(s)), None)
+        made: list[Statement] = [self._begin(name, local[name]) for name in sorted(begins)]
+        if made and first is not None:
+            self.body.insert_before(first, made)
+
+    def _begin(self, name: str, local: str) -> Statement:
+        built = self.built[name]
+        value: Expression = Attribute(Name(self.me), name)
+        if built == {}:
+            value = Dictionary([])
+        elif built is ABSENT or built is None:
+            value = Constant(None)
+        return Assign([Name(local)], value)
+
+    def _leave_out(self, tests: set[Node]) -> None:
+        """What is set and not read: `self.seq_len_cached = n`; tests read what was built."""
+        own = [n for n in self._own(self.body) if n not in tests]
+        read = {n.name for n in own if not is_target(n)}
+        for node in own:
+            around = node.parent
+            if node.name not in read and isinstance(around, Assign) and len(around.targets) == 1:
+                block_of(around).remove(around)
+
+    def _is_set_first(self, name: str) -> bool:
+        own = [n for n in self._own(self.body) if n.name == name]
+        first = own[0].parent if own else None
+        top = isinstance(first, Assign) and is_target(own[0])
+        value = first.expression if isinstance(first, Assign) else None
+        within = value is not None and any(n.name == name for n in self._own(value))
+        return top and first.parent is self.body and not within  # type: ignore[union-attr]
