@@ -3103,6 +3103,47 @@ LISTED_PARAMS = (
 )
 
 
+FREEZING = {
+    "for p in self.fc.parameters():\n            p.requires_grad = learned": "p is trained in torch by learned",
+    "self.fc.weight.requires_grad_(False)": "self.fc.weight is not trained in torch",
+    "self.w = nn.Parameter(torch.ones(4), requires_grad=learned)": "this parameter is trained in torch by learned",
+}
+
+
+@pytest.mark.parametrize("statement, told", FREEZING.items())
+def test_what_is_trained_by_a_flag_is_told_with_it(statement, told):
+    text = f"""
+class Net(nn.Module):
+    def __init__(self, learned=False):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        {statement}
+
+    def forward(self, x):
+        return self.fc(x)
+"""
+    (made,), _, _ = dialect.convert([given(HEAD + text)], "", "functional")
+    (one,) = made.diagnostics
+    assert one.id == "frozen-param" and told in str(one)
+
+
+@pytest.mark.parametrize("target", ("equinox", "functional"))
+def test_params_of_a_walk_that_forward_writes_are_refused(target):
+    text = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        for p in self.fc.parameters():
+            p.data.clamp_(-1, 1)
+        return self.fc(x)
+"""
+    (made,), _, _ = dialect.convert([given(HEAD + text)], "", target)
+    assert [d.id for d in made.diagnostics] in (["module-walk"], ["parameter-write"])
+
+
 @pytest.mark.parametrize("target", ("equinox", "functional"))
 def test_a_module_of_a_list_that_stands_elsewhere_is_told_by_any_name(target):
     text = """

@@ -8,7 +8,7 @@ The caller's params stay as they are, which is said. A method that gives nothing
 """
 
 from ...model.copy import clone
-from ...model.effects import PARAM, Support, Write
+from ...model.effects import PARAM, Read, Support, Write
 from ...model.expressions import Call, Constant, Dictionary, Display, Name
 from ...model.node import Expression
 from ...model.program import Function
@@ -57,6 +57,8 @@ def write_for_the_call(
 
 def _has_place(write: Write, function: Function, plan: Plan, paths: Paths) -> bool:
     target = write.target
+    if not isinstance(target, Read):  # `for p in self.net.parameters(): p.data.clamp_(-1, 1)`
+        return False
     own = (
         plan.ties.of(function.owner).array(below(target.object, paths.self_name), target.name)
         is None

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator
 from ...facts.values.lattice import UNKNOWN, Module, Tensor, Torch
 from ...facts.values.vocabulary import PARAMETERS, WALKS
 from ...model.expressions import Attribute, Call, Constant, Display, Name
-from ...model.names import target_names
-from ...model.node import Expression, Statement
+from ...model.names import target_names, text
+from ...model.node import Expression, Node, Statement
 from ...model.program import Scope
 from ...model.statements import Assign, Block, ExpressionStatement, For, If, Pass
 from ..pass_ import Changes
 
-_TOLD = "is not trained in torch: leave it out of what the optimizer updates"
+_LEFT_OUT = "leave it out of what the optimizer updates"
+_TOLD = f"is not trained in torch: {_LEFT_OUT}"
 
 
 class Frozen:
@@ -40,7 +41,7 @@ class Frozen:
         )
         if told is not None:
             subject = found[told]
-            self.changes.report("frozen-param", told, f"{_spelled(subject)} {_TOLD}")
+            self.changes.report("frozen-param", told, f"{_spelled(subject)} {_why(told)}")
         gone = set(found)
         for statement in found:
             while (around := _emptied(statement, gone)) is not None:
@@ -61,8 +62,8 @@ class Frozen:
             alone = isinstance(call.parent, ExpressionStatement)
             if alone or not isinstance(function.object.value, Module):
                 continue
-            if not _is_true(call):
-                message = f"{_spelled(function.object)} {_TOLD}"
+            if not _trains(call):
+                message = f"{_spelled(function.object)} {_why(call)}"
                 self.changes.report("frozen-param", call, message)
             self.changes.replace(call, lambda c: c.function.object)
 
@@ -103,12 +104,25 @@ def _walks(node: Expression, words: frozenset[str]) -> bool:
     return isinstance(function, Attribute) and function.name in words
 
 
-def _trains(statement: Statement) -> bool:
-    """Whether it is for True, or for what is only known later."""
-    if isinstance(statement, Assign):
-        given = statement.expression
-        return isinstance(given, Constant) and given.constant is True
-    return _is_true(statement.expression)  # type: ignore[attr-defined]
+def _trains(node: Node) -> bool:
+    """Whether it is for True: `p.requires_grad_()`."""
+    given = _given(node)
+    return given is None or isinstance(given, Constant) and given.constant is True
+
+
+def _why(node: Node) -> str:
+    """What is told of `p.requires_grad = value`."""
+    given = _given(node)
+    if given is None or isinstance(given, Constant):
+        return _TOLD
+    return f"is trained in torch by {text(given)}: where that is false, {_LEFT_OUT}"
+
+
+def _given(node: Node) -> Expression | None:
+    if isinstance(node, Assign):
+        return node.expression
+    call = node.expression if isinstance(node, ExpressionStatement) else node
+    return call.arguments[0] if isinstance(call, Call) and call.arguments else None
 
 
 def _is_frozen_table(call: Call) -> bool:
@@ -119,12 +133,6 @@ def _is_frozen_table(call: Call) -> bool:
     plain = [a for w, a in zip(call.keywords, call.arguments) if w is None]
     freeze = call.keyword("freeze") or next(iter(plain[1:]), None)
     return not (isinstance(freeze, Constant) and freeze.constant is False)
-
-
-def _is_true(call: Call) -> bool:
-    """`p.requires_grad_()`"""
-    given = call.arguments[0] if call.arguments else Constant(True)
-    return isinstance(given, Constant) and given.constant is True
 
 
 def _emptied(statement: Statement, gone: set[Statement]) -> Statement | None:

@@ -30,6 +30,7 @@ from ...facts.values.lattice import (
 from ...model.copy import clone
 from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, NewArray
 from ...model.expressions import Attribute, Call, Constant, Display
+from ...model.names import text
 from ...model.node import Expression
 from ...model.operators import sides
 from ...model.program import Class, Function
@@ -165,9 +166,10 @@ def _parameter(scene: Scene, call: Call, declared: bool) -> None:
     """The value of `nn.Parameter(v)` where that is said otherwise, else an array that is made."""
     flag = call.keyword("requires_grad")
     if flag is not None and not (isinstance(flag, Constant) and flag.constant is True):
-        message = (
-            "this parameter is not trained in torch: leave it out of what the optimizer updates"
-        )
+        known = isinstance(flag, Constant)
+        trained = "not trained in torch" if known else f"trained in torch by {text(flag)}"
+        where = "" if known else "where that is false, "
+        message = f"this parameter is {trained}: {where}leave it out of what the optimizer updates"
         scene.changes.report("frozen-param", call, message)
     if declared:
         scene.changes.replace(call, _first)
