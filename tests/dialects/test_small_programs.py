@@ -4708,6 +4708,37 @@ def test_lengths_are_given_and_layers_gone_over_to_the_longest(target, program):
     verify(HEAD + globals()[program], "Net", "4", inputs, target)
 
 
+STOOD_IN_FOR = """
+class Plain(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.fc = nn.Linear(size, size)
+        self.skip_add = nn.quantized.FloatFunctional()
+    def forward(self, x):
+        out = self.skip_add.add_relu(self.fc(x), x)
+        return self.skip_add.cat([self.skip_add.mul(out, x), x], dim=1)
+try:
+    from xformers.ops import Fast
+except ImportError:
+    Fast = Plain
+class Fused(Fast):
+    def __init__(self, size):
+        super().__init__(size)
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.fused = Fused(n)
+    def forward(self, x):
+        return self.fused(x)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_class_is_made_from_what_stands_in_for_a_failed_import(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64)]
+    verify(HEAD + STOOD_IN_FOR, "Net", "4", inputs, target)
+
+
 PICKED = """
 class Net(nn.Module):
     def __init__(self):
