@@ -28,7 +28,7 @@ PROTOCOLS = {
 # sizes that no multiple divides) the helper is right, so that a few of each may stay.
 HELPERS = set(
     "chunk clamp clip pad cumprod cumsum expand_to gather split_sizes flatten unflatten narrow select roll outer masked_fill repeat"
-    " transpose permute flip diff logsumexp norm var std mean amax amin stack cat where".split()
+    " transpose permute flip diff logsumexp norm vector_norm norm_without_gradient var std mean amax amin stack cat where".split()
 )
 NUMBERED = re.compile(r"^(.*[^\W\d])_\d+$")
 LIMIT = 120

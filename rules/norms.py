@@ -49,6 +49,8 @@ def _root(total, p):
 
 @rule("torch.norm", "torch.Tensor.norm", "torch.functional.norm")
 def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
+    if isinstance(p, float):  # no word
+        return vector_norm(input, p, dim=dim, keepdim=keepdim, dtype=dtype)
     if p in ("fro", 2, None):
         return vector_norm(input, dim=dim, keepdim=keepdim, dtype=dtype)
     if p == "nuc":
@@ -58,6 +60,8 @@ def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
 
 @rule("torch.norm[compared]", "torch.Tensor.norm[compared]")
 def norm_without_gradient(input, p="fro", dim=None, keepdim=False, dtype=None):
+    if isinstance(p, float):  # no word
+        return vector_norm(input, p, dim=dim, keepdim=keepdim, dtype=dtype)
     if p in ("fro", 2, None) and dtype is None and (dim is None or isinstance(dim, int)):
         return jnp.linalg.norm(input, axis=dim, keepdims=keepdim)
     if p in ("fro", 2, None):
