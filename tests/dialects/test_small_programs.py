@@ -5467,3 +5467,22 @@ class Net(nn.Module):
 def test_what_a_pass_keeps_for_the_next_one(target):
     inputs = [torch.randn(3, 4, dtype=torch.float64)] * 2
     verify(HEAD + CACHES, "Net", "4", inputs, target)
+
+
+def test_a_branch_on_a_flag_that_is_kept_reads_its_array():
+    source = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = True
+
+    def forward(self, x):
+        if self.first:
+            self.first = False
+            x = x * 2
+        return x
+"""
+    (made,), support, _ = dialect.convert([given(HEAD + source)], "", "flax")
+    run = nnx.jit(lambda net, x: net(x))
+    net = converted(made.code, support)["Net"]()
+    assert [float(run(net, jnp.ones(()))) for _ in range(2)] == [2.0, 1.0]

@@ -4,7 +4,7 @@ about."""
 from ...facts.modules import ARRAYS
 from ...facts.values.lattice import UNKNOWN, Method, Tensor, is_anything
 from ...model.copy import clone
-from ...model.effects import Declare, New, Read, Support, Tie, Write
+from ...model.effects import Cond, Declare, New, Read, Support, Tie, Write
 from ...model.expressions import (
     Attribute,
     Call,
@@ -86,7 +86,8 @@ def _is_test(node: Expression) -> bool:
         return any(word in ("is", "is not") for word in parent.operators)
     if isinstance(parent, (Unary, Boolean)):
         return not isinstance(parent, Unary) or parent.operator == "not"
-    return isinstance(parent, (If, Conditional)) and parent.test is node
+    decided = isinstance(parent, (If, Conditional)) and not isinstance(parent, Cond)
+    return decided and parent.test is node  # type: ignore[union-attr]
 
 
 def _is_listed(node: Expression) -> bool:
