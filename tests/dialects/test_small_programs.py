@@ -5038,10 +5038,11 @@ class Net(nn.Module):
             self.fcs.append(nn.Linear(sizes[i], sizes[i + 1]))
         n = len(sizes)
         self.net = nn.Sequential(*[nn.Linear(sizes[i], sizes[i + 1]) for i in range(n - 1)])
+        self.deep = nn.ModuleList([nn.Linear(4, 4) for _ in range(n - 2)])
         self.fc = nn.Linear(4, 4)
 
     def forward(self, x):
-        for fc in self.fcs:
+        for fc in [*self.fcs, *self.deep]:
             x = fc(x)
         return self.fc(self.net(x))
 """

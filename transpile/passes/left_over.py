@@ -5,13 +5,14 @@ loss.backward()     n = sum(p.numel() for p in model.parameters())     of a mode
 And stores that no pass took: getattr(self.fc, name).data = w
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from ..facts.values.lattice import UNKNOWN, Class, Function, Module, Value
-from ..model.effects import Unconverted
+from ..model.effects import Unconverted, Write
 from ..model.expressions import Attribute, Call, Name
 from ..model.names import dotted
-from ..model.node import Expression
+from ..model.node import Expression, Statement
 from ..model.program import Scope
 from ..model.project import Project
 from ..model.statements import Assign
@@ -31,18 +32,25 @@ def run(project: Project, facts: Any) -> list[Changes]:
             if isinstance(call.function, Attribute):
                 _method(changes, call, call.function, facts)
         for assign in scope.nodes(Assign):
-            _stores(changes, assign, scope)
+            _stores(changes, assign, assign.targets, assign.expression, scope)
+        for write in scope.nodes(Write):
+            _stores(changes, write, [write.target], write.value, scope)
         found.append(changes)
     return found
 
 
-def _stores(changes: Changes, assign: Assign, scope: Scope) -> None:
-    for target in assign.targets:
-        if isinstance(target, Attribute) and target.name == "data" and assign.expression:
+def _stores(
+    changes: Changes,
+    statement: Statement,
+    targets: Iterable[Expression],
+    value: Expression | None,
+    scope: Scope,
+) -> None:
+    for target in targets:
+        if isinstance(target, Attribute) and target.name == "data" and value is not None:
             if _is_looked_up(target.object, scope):
                 changes.report("parameter-write", target, _COMPUTED)
-                made = Unconverted("parameter-write", source_of(assign))
-                changes.replace(assign.expression, made)
+                changes.replace(value, Unconverted("parameter-write", source_of(statement)))
 
 
 def _is_looked_up(node: Expression, scope: Scope) -> bool:

@@ -2,7 +2,7 @@
 
 from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Constant, Display, Name
-from ...model.names import dotted
+from ...model.names import dotted, text
 from ...model.node import Expression, Statement
 from ...model.operators import Binary
 from ...model.program import Function
@@ -28,16 +28,17 @@ def length(iterable: Expression) -> Expression | None:
     kind, first = word(iterable), iterable.arguments[0]
     if kind == "range" and len(iterable.arguments) == 1:
         count = clone(first)
-        return Call(Name("max"), [count, Constant(0)]) if _is_below_length(first) else count
+        return Call(Name("max"), [count, Constant(0)]) if _may_be_negative(first) else count
     if kind == "range":
         return Call(Name("len"), [clone(iterable)])
     return length(first) if kind in ("enumerate", "reversed", "zip", "list") else None
 
 
-def _is_below_length(count: Expression) -> bool:
-    """`len(sizes) - 1`, which is -1 of no sizes: a range has no turns then."""
-    less = [n for v in _values(count) for n in v.walk() if isinstance(n, Binary)]
-    return any(n.operator == "-" and "len" in map(word, _values(n.left)) for n in less)
+def _may_be_negative(count: Expression) -> bool:
+    """`len(sizes) - 1`, which is -1 of no sizes, and `depth - 5`: a range has no turns then."""
+    parts = [n for v in _values(count) for n in v.walk() if isinstance(n, Binary)]
+    less = [n for n in parts if n.operator == "-"]
+    return any(text(n.right) != "1" or "len" in map(word, _values(n.left)) for n in less)
 
 
 def _values(count: Expression) -> list[Expression]:
