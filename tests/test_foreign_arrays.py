@@ -49,7 +49,7 @@ def test_a_hook_of_checkpoints_is_left_out_and_told(name):
     own += "        weights[prefix + 'w'] = torch.cat([weights.pop(prefix + 'q'), weights.pop(prefix + 'k')])\n"
     result = convert_source(HEAD + own)
     assert [d.id for d in result.diagnostics] == ["hook"]
-    assert "weights[prefix + 'w'] = jnp.concatenate" in result.code and "_hook" not in result.code
+    assert 'weights[prefix + "w"] = jnp.concatenate' in result.code and "_hook" not in result.code
 
 
 def test_a_class_registers_its_own():

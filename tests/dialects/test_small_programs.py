@@ -4739,6 +4739,52 @@ def test_a_class_is_made_from_what_stands_in_for_a_failed_import(target):
     verify(HEAD + STOOD_IN_FOR, "Net", "4", inputs, target)
 
 
+CACHES_ARE_SET_UP = """
+class Cache(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.register_buffer("k", torch.zeros(n, 4))
+    def update(self, pos, k):
+        out = self.k
+        out[pos] = k.detach()
+        return out[pos] + out.sum()
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.cache = None
+    def forward(self, x, pos):
+        x = self.fc(x)
+        if self.cache is not None:
+            x = self.cache.update(pos, x)
+        return x
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = Attention()
+    def forward(self, x, pos):
+        return self.attention(x, pos)
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.layers = nn.ModuleList(Block() for _ in range(2))
+        self.setup(n)
+    def setup(self, n):
+        for b in self.layers:
+            b.attention.cache = Cache(n)
+    def forward(self, x, pos):
+        for layer in self.layers:
+            x = layer(x, pos)
+        return x
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_caches_are_put_into_layers_that_begin_without(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64), torch.tensor([0, 2, 4])]
+    verify(HEAD + CACHES_ARE_SET_UP, "Net", "5", inputs, target)
+
+
 PICKED = """
 class Net(nn.Module):
     def __init__(self):

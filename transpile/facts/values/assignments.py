@@ -85,6 +85,8 @@ def _bind_attribute(frame: Frame, target: nodes.Attribute, value: Value, env: En
             store(frame, target.object, receiver.with_part(target.name, value), env)
         elif not receiver.is_self and isinstance(value, Module):
             _replace(frame, receiver, target.name, value)
+            if not receiver.open:
+                _fill(frame, receiver, target.name, value)
         elif not receiver.is_self and not receiver.open and isinstance(value, Tensor):
             _fill(frame, receiver, target.name, value)
     frame.facts.set(target, value)
@@ -113,12 +115,12 @@ def _is_refused(frame: Frame, target: nodes.Attribute) -> bool:
     return isinstance(called, Torch) and not frame.facts.rulebook.find(called.name)
 
 
-def _fill(frame: Frame, receiver: Module, name: str, value: Tensor) -> None:
+def _fill(frame: Frame, receiver: Module, name: str, value: Tensor | Module) -> None:
     """`self.attn.mask = mask`, of what a constructor, or the class, sets to None."""
     for ref in receiver.refs:
         if isinstance(ref, program.Class):
             before = frame.facts.attribute(ref, name)
-            if before == NONE or isinstance(before, Tensor) and before.none:
+            if before == NONE or isinstance(before, (Tensor, Module)) and before.none:
                 frame.facts.set_attribute(ref, name, join(NONE, value))
 
 
