@@ -44,6 +44,8 @@ from .path import Path, module_of
 from .paths import Paths
 from .plan import Plan, Words
 
+_ARRAYS = frozenset({"weight", "bias", "running_mean", "running_var"})  # of torch's layers
+_HIDDEN = "what __getattr__ finds here is no param: read it where it is, `self.layer.fc.weight`"
 _FORWARDED = "what __getattr__ finds gets no params: call it where it is, `self.model.encode(x)`"
 _REFUSED = {
     Write: ("parameter-write", "a param changes where only a buffer can: return what is new"),
@@ -157,13 +159,22 @@ class Running(running.Running):
         for call in list(self.function.nodes(Call)):
             if isinstance(call.function, Attribute) and self._is_forwarded(call.function):
                 self.reports.unconverted("module-value", call, _FORWARDED)
+        for read in list(self.function.nodes(Attribute)):
+            if type(read) is Attribute and read.name in _ARRAYS and self._is_forwarded(read):
+                self.reports.unconverted("module-value", read, _HIDDEN)
 
-    def _is_forwarded(self, method: Attribute) -> bool:
-        """`self.model.encode(x)`, which the model's `__getattr__` finds in what it wraps."""
-        held, finds = method.object.value, self.plan.modules.find
-        classes = self.plan.modules.classes_of(held.refs) if isinstance(held, Module) else []
-        named = isinstance(method.value, Method)  # some method, and none of these classes
-        return named and any(finds(c, "__getattr__") and not finds(c, method.name) for c in classes)
+    def _is_forwarded(self, found: Attribute) -> bool:
+        """`self.model.encode(x)` or `self.model.weight`, which the model's `__getattr__` finds in
+        what it wraps."""
+        held, modules = found.object.value, self.plan.modules
+        classes = modules.classes_of(held.refs) if isinstance(held, Module) else []
+        named = isinstance(found.value, Method) or found.name in _ARRAYS  # of none of these classes
+        return named and any(
+            modules.find(c, "__getattr__")
+            and not modules.find(c, found.name)
+            and found.name not in modules.fields(c)
+            for c in classes
+        )
 
     def _refuse_handed(self) -> None:
         """A function inside that takes state, handed on: `map(step, xs)` calls it without."""

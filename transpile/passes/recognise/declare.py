@@ -96,6 +96,11 @@ def _assign(scene: Scene, kinds: Kinds, assign: Assign) -> bool:
     return True
 
 
+_SNAPSHOT = (  # `self.w = self.net[0].weight`
+    "this param of another module is kept as it begins, neither trained nor loaded: read it there"
+)
+
+
 def _kind(scene: Scene, kinds: Kinds, target: Expression, value: Expression) -> str | None:
     """What a target is declared as; None for what is no array or submodule of self."""
     name = own_name(target, scene.own)
@@ -110,6 +115,8 @@ def _kind(scene: Scene, kinds: Kinds, target: Expression, value: Expression) -> 
     if known == NONE and isinstance(held, Module) and not held.is_self:
         return SUBMODULE
     kind = kinds.of(scene.cls, name)
+    if kind == CONSTANT and isinstance(value, Attribute) and is_param(known):
+        scene.changes.report("tied-weight", value, _SNAPSHOT)
     numbers = isinstance(known, Static) and known != NONE
     begins = known == NUMPY and kind == PARAM  # of a param that follows
     return None if numbers and not begins and kind not in (BUFFER, "mixed") else kind
