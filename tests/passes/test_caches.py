@@ -11,7 +11,7 @@ from transpile.passes import caches
 from transpile.source.lower import lower
 from transpile.source.splice import write
 
-HEAD = "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n"
+HEAD = "import time\n\nimport torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n"
 NEW = "n = len(x)\nif n != self.n:\n    self.n = n\n    t = torch.arange(n)\n    self.table = t.cos()\n"
 MASK = "if self.m is not None and self.m.shape[0] >= n:\n    return self.m[:n]\n"
 # what the constructor sets, the body of `forward(self, x, n)`, what both are then; "" where they
@@ -88,6 +88,36 @@ CASES = {
     "counted": (
         "self.n = None",
         "if self.n is None:\n    self.n = 0\nself.n += 1\nreturn x * self.n",
+        "",
+        "",
+    ),
+    "a layer": (
+        "self.f = None",
+        "if self.f is None:\n    self.f = nn.Linear(n, 4)\nreturn self.f(x)",
+        "",
+        "",
+    ),
+    "changed in place": (
+        "self.m = None",
+        "if self.m is None:\n    self.m = torch.zeros(4)\nself.m.add_(x)\nreturn self.m",
+        "",
+        "",
+    ),
+    "changed in place, by a name": (
+        "self.m = None",
+        "if self.m is None:\n    self.m = torch.zeros(4)\nm = self.m[0]\nm += x\nreturn self.m",
+        "",
+        "",
+    ),
+    "of what is changed in place": (
+        "self.k = torch.ones(4)\nself.m = None",
+        "self.k.add_(1)\nif self.m is None:\n    self.m = self.k * 2\nreturn self.m",
+        "",
+        "",
+    ),
+    "by a library's clock": (
+        "self.m = None",
+        "if self.m is None:\n    self.m = time.time()\nreturn x * self.m",
         "",
         "",
     ),

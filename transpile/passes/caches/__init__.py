@@ -29,7 +29,7 @@ from ..fresh import Names
 from ..pass_ import Changes, Pass
 from .fills import Fills
 from .guards import ABSENT, UNKNOWN, literal
-from .kept import Kept, written
+from .kept import Kept, is_changed, written
 from .pure import Purity
 
 _ASKING = frozenset(("register_buffer", "hasattr", "getattr", "setattr"))
@@ -149,6 +149,8 @@ class _Caches:
             if not isinstance(node, Attribute):
                 continue
             if isinstance(node.parent, Call) and node.parent.function is node:
+                return False
+            if not is_target(node) and is_changed(node, node.nearest(Function) or node):
                 return False
             if is_target(node) and isinstance(node.parent, Assign):
                 function = node.nearest(Function)

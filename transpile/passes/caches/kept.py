@@ -42,6 +42,24 @@ def written(function: Node, me: str = "") -> Iterator[tuple[Statement, str]]:
                     yield node, str(call.arguments[0].constant)
 
 
+def is_changed(node: Expression, body: Node) -> bool:
+    """Whether what an expression stands for is changed in place: `m.mul_(2)`, `m[0].zero_()`,
+    `torch.add(x, y, out=m)`, also under a name that it is given."""
+    part, around = node, node.parent
+    while isinstance(around, (Attribute, Subscript)) and around.object is part:
+        part, around = around, around.parent
+    if isinstance(around, Call):
+        called = around.function is part and isinstance(part, Attribute)
+        return called and part.name.endswith("_") or around.keyword("out") is part  # type: ignore[attr-defined]
+    if not isinstance(around, Assign):
+        return False
+    if part in around.targets:
+        return part is not node or bool(around.operator)
+    names = {t.id for t in around.targets if isinstance(t, Name)}
+    others = [n for n in body.walk() if isinstance(n, Name) and n.id in names]
+    return any(is_changed(n, body) for n in others if n not in around.targets)
+
+
 def leaves(target: Expression) -> list[Expression]:
     """`self.cos, self.sin`"""
     return target.elements if isinstance(target, Display) else [target]
@@ -110,11 +128,32 @@ class Kept:
             if name in self.names and not (self._is_fill(statement) and self._is_sure(statement)):
                 gone.add(name)
         for read in self._own(self.body):
+            filled = isinstance(read.parent, Subscript) and is_target(read.parent)
+            if not filled and (is_changed(read, self.body) or self._is_changed_by_call(read)):
+                gone.add(read.name)
             inside = [a for a in read.ancestors() if isinstance(a, If) and a in self.guards]
             if self.order[read] < first[read.name] and not inside and not is_target(read):
                 gone.add(read.name)
         self.names -= gone
         return not gone
+
+    def _is_changed_by_call(self, read: Attribute) -> bool:
+        """Whether a function of the program changes in place what it is given: `fill(self.m)`."""
+        call, project = read.parent, self.caches.project
+        name = dotted(call.function) if isinstance(call, Call) else None
+        if not isinstance(call, Call) or name is None or self.method.file is None:
+            return False
+        if name.startswith(f"{self.me}."):
+            target = project.methods(self.caches.cls).get(name.removeprefix(f"{self.me}."))
+        else:
+            found = project.resolve(self.method.file, name)
+            target = found if isinstance(found, Function) else None
+        names = {p.name for p in target.parameters} if target is not None else set()
+        return target is not None and any(
+            n.id in names and is_changed(n, target.body)
+            for n in target.body.walk()
+            if isinstance(n, Name)
+        )
 
     def _is_sure(self, statement: Statement) -> bool:
         """Whether it stands in a guard, or in no branch or loop at all."""

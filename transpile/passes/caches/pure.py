@@ -12,8 +12,12 @@ from ...model.statements import Assign, Block, ExpressionStatement, Return
 
 _KNOWN = frozenset("shape ndim dtype device is_cuda size dim new_zeros new_ones new_tensor".split())
 _LIKE = frozenset(("to", "type_as", "expand_as", "len"))  # of what they are given, the type alone
-_DRAWING = frozenset("bernoulli multinomial normal dropout alpha_dropout poisson".split())
-_OUTSIDE = ("torch.", "math.", "numpy.", "builtins.", "einops.")
+_DRAWING = frozenset(
+    "bernoulli multinomial normal dropout alpha_dropout poisson sample rsample exponential cauchy "
+    "geometric log_normal".split()
+)
+_OUTSIDE = ("torch.", "math.", "numpy.", "einops.")
+_HOLDING = ("torch.nn.", "torch.optim.", "torch.distributions.", "numpy.random.")  # state, or keys
 
 
 class Purity:
@@ -93,11 +97,16 @@ class Purity:
         if name.startswith(f"{me}.") and name.count(".") == 1:
             method = self.project.methods(self.cls).get(word)
             return method is not None and self._function(method, depth)
+        head = name.partition(".")[0]
+        local = head in {p.name for p in function.parameters} | set(names_assigned(function))
+        if local or self.project.definition(function.file, head) is None:  # `t.cos()`, `len(x)`
+            return bool(word) or not local
         found = self.project.resolve(function.file, name)
         if isinstance(found, Function):
             return self._function(found, depth)
-        known = isinstance(found, str) and (found.startswith(_OUTSIDE) or "." not in found)
-        return known or isinstance(call.function, Attribute) and not isinstance(found, Class)
+        if not isinstance(found, str) or not found.startswith(_OUTSIDE):
+            return False
+        return not found.startswith(_HOLDING) or found.startswith("torch.nn.functional.")
 
     def _function(self, function: Function, depth: int) -> bool:
         """Whether a function of the program gives what it computes of its arguments."""
