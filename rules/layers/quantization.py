@@ -4,11 +4,18 @@ import jax
 import jax.numpy as jnp
 
 from transpile.layer import Module, layer
+from transpile.rule import Unsupported
 
 
 @layer("torch.ao.nn.quantized.FloatFunctional", "torch.nn.quantized.FloatFunctional")
 class FloatFunctional(Module):
     """Operators as methods of a module."""
+
+    def __init__(self):
+        pass
+
+    def __call__(self, x):
+        raise Unsupported("a FloatFunctional is not called: it has add(), mul(), cat()")
 
     def add(self, x, y):
         return x + y
