@@ -4586,7 +4586,7 @@ class Net(nn.Module):
     def forward(self, x):
         if x.device in self.seen:
             return self.seen[x.device]
-        self.seen[x.device] = torch.arange(x.shape[-1]) * 2.0
+        self.seen[x.device] = torch.arange(x.shape[-1]) * 2.0 + x.mean()
         return self.seen[x.device]
 """
 
