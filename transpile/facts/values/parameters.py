@@ -7,6 +7,7 @@ import dataclasses
 from ...model.program import Parameter
 from .annotations import annotated
 from .containers_by_use import gone_over_for_dicts, used_as_dicts, used_as_lists
+from .dims_by_use import with_dims
 from .frame import Env, Frame
 from .joins import is_beyond, join, one_of
 from .lattice import (
@@ -39,7 +40,7 @@ from .lattice import (
 )
 from .numpy_names import is_bound_to_numpy
 from .stand_ins import gives_values, is_cast_and_called, stood_for
-from .usage import is_asked, may_be_number, may_be_numpy, used_as_tensors, with_dims
+from .usage import is_asked, may_be_number, may_be_numpy, used_as_tensors
 
 
 def bound(frame: Frame) -> Env:
