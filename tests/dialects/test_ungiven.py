@@ -73,6 +73,12 @@ CASES = {
         "class C:\n    def __init__(self, n, a=False):\n        self.n = n\n        self.a = a\n",
         "class C:\n    def __init__(self, n):\n        self.n = n\n        self.a = False\n",
     ),
+    # `eqx.nn.inference_mode` sets it
+    "set from outside": (
+        "nn.C(3)",
+        "class C:\n    def __init__(self, n):\n        self.n = n\n        self.inference = False\n\n    def __call__(self, x):\n        return x if self.inference else x * self.n\n",
+        "class C:\n    def __init__(self, n):\n        self.n = n\n        self.inference = False\n\n    def __call__(self, x):\n        return x if self.inference else x * self.n\n",
+    ),
     "a class below": (
         "nn.C(3)",
         "class B:\n    def __init__(self, n, a=False):\n        self.a = a\n\n\nclass C(B):\n    pass\n",

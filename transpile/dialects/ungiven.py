@@ -25,6 +25,7 @@ from .without_parameters import set_on_self, without
 
 _DEFINED = (ast.FunctionDef, ast.ClassDef)
 _NO_ATTRIBUTES = {"dtype"}  # torch's layers have none: what is asked for one is an array
+_SET_FROM_OUTSIDE = {"inference"}  # by eqx.nn.inference_mode(model)
 _ASKS_ONLY = ("isinstance", "issubclass")
 _SAYS_TYPES = ("annotation", "returns")
 _NAMING = frozenset((ast.Name, ast.Attribute, ast.Constant, ast.alias))
@@ -204,6 +205,7 @@ def _fixed(
     """The attributes of each class that its constructor sets to a constant, and that nothing else
     sets or asks for."""
     asked = asked.union(*(_of_others(entry.node) for entry in entries.values())) - _NO_ATTRIBUTES
+    asked |= _SET_FROM_OUTSIDE
     found: dict[str, Constants] = {}
     for name, entry in entries.items():
         function = made_by(entry.node)
