@@ -5540,3 +5540,16 @@ class Net(nn.Module):
     run = nnx.jit(lambda net, x: net(x))
     net = converted(made.code, support)["Net"]()
     assert [float(run(net, jnp.ones(()))) for _ in range(2)] == [2.0, 1.0]
+
+
+@pytest.mark.parametrize("layer", ("MultiheadAttention(4, 2, 0.5)", "RReLU()", "Dropout(0.5)"))
+def test_layers_draw_nothing_in_inference_mode(layer):
+    call = "self.f(x, x, x)[0]" if "Attention" in layer else "self.f(x)"
+    source = f"class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.f = nn.{layer}\n\n"
+    source += f"    def forward(self, x):\n        return {call}\n"
+    (made,), support, _ = dialect.convert([given(HEAD + source)], "", "equinox")
+    scope = converted(made.code, support)
+    net = eqx.nn.inference_mode(built(lambda **given: scope["Net"](**given), scope["Net"]))
+    x = -jnp.ones((3, 4))
+    one, other = (net(x, key=jax.random.key(i)) for i in range(2))
+    np.testing.assert_array_equal(one, other)
