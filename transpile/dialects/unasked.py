@@ -25,6 +25,7 @@ _OPERATORS: dict[type[ast.AST], str] = {
     ast.In: "__contains__",
     ast.NotIn: "__contains__",
 }
+_ITEMS = {ast.Store: "__setitem__", ast.Del: "__delitem__"}
 
 
 def without_unasked(
@@ -62,7 +63,7 @@ def _may_go(method: ast.FunctionDef, ours: bool) -> bool:
     if not ours:
         return any(isinstance(d, ast.Name) and d.id == "classmethod" for d in method.decorator_list)
     if method.name.startswith("__"):
-        return method.name in (*_OPERATORS.values(), "__setitem__")
+        return method.name in (*_OPERATORS.values(), *_ITEMS.values())
     return True
 
 
@@ -85,8 +86,8 @@ def words(tree: ast.AST, without: Collection[ast.AST] = ()) -> Iterator[str]:
                 yield node.value
         elif kind in _OPERATORS:
             yield _OPERATORS[kind]
-        elif kind is ast.Subscript and isinstance(node.ctx, ast.Store):
-            yield "__setitem__"
+        elif kind is ast.Subscript and node.ctx.__class__ in _ITEMS:
+            yield _ITEMS[node.ctx.__class__]
 
 
 @functools.lru_cache(maxsize=2048)  # definitions, most of which many programs and rounds share
