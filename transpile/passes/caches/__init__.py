@@ -77,13 +77,14 @@ class _Caches:
 
     def run(self) -> Iterator[Changes]:
         """The changes of the methods, of the constructor, and of the class."""
-        found, left = self._found(set()), set[str]()
+        fills = {m: Fills(self, m) for m in _methods(self.project, self.cls)}
+        found, left = self._found(fills, set()), set[str]()
         while gone := {n for _, kept in found for n in kept.touched - kept.names} - left:
             left |= gone  # some method has another use for these
-            found = self._found(left)
+            found = self._found(fills, left)
         yield from self._without([kept for _, kept in found if kept.names])
         filling = set[Function]()
-        for fills, kept in found:
+        for called, kept in found:
             if not kept.names:
                 continue
             changes = Changes(kept.method)
@@ -91,19 +92,17 @@ class _Caches:
                 changes.report("taken-for-granted", kept.guards[0].test, _TOLD)
             changes.change(kept.method, functools.partial(_write, kept=kept))
             yield changes
-            filling |= fills.methods - fills.called(self.constructor)
+            filling |= called.methods - called.called(self.constructor)
         if filling:
             changes = Changes(self.cls)
             for method in filling:
                 changes.change(method, leave_out)
             yield changes
 
-    def _found(self, left: set[str]) -> list[tuple[Fills, Kept]]:
+    def _found(self, fills: dict[Function, Fills], left: set[str]) -> list[tuple[Fills, Kept]]:
         """What each method keeps, but for the attributes that are left as they are."""
-        methods = _methods(self.project, self.cls)
-        fills = {m: Fills(self, m, written) for m in methods}
         filling = {f for one in fills.values() for f in one.methods}
-        return [(fills[m], Kept(self, m, fills[m], left)) for m in methods if m not in filling]
+        return [(f, Kept(self, m, f, left)) for m, f in fills.items() if m not in filling]
 
     def is_plain(self, method: Function) -> bool:
         """Whether methods of this class alone call one of it, which no other class has."""

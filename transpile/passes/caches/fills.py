@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+import functools
+from typing import TYPE_CHECKING
 
 from ...model.copy import clone
 from ...model.edits import block_of
@@ -13,6 +13,7 @@ from ...model.node import Expression, Node, Statement
 from ...model.program import Function, Parameter
 from ...model.statements import Block, ExpressionStatement, Return
 from ..fresh import Names
+from .kept import written
 
 if TYPE_CHECKING:
     from . import _Caches
@@ -21,9 +22,7 @@ if TYPE_CHECKING:
 class Fills:
     """Those that one method calls as statements: `self._update(n, x.device)`."""
 
-    def __init__(
-        self, caches: _Caches, method: Function, written: Callable[..., Iterator[Any]]
-    ) -> None:
+    def __init__(self, caches: _Caches, method: Function) -> None:
         self.method, self.me = method, method.parameters[0].name
         self.own = {
             name: m
@@ -40,6 +39,7 @@ class Fills:
         names = {dotted(c.function) for c in everywhere(function, Call)}
         return {m for name, m in self.own.items() if f"{me}.{name}" in names}
 
+    @functools.cached_property
     def body(self) -> Block:
         """The body of the method, a copy where something is written out in it."""
         if not self.methods:

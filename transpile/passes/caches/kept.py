@@ -70,7 +70,7 @@ class Kept:
     them written out."""
 
     def __init__(self, caches: _Caches, method: Function, fills: Fills, left: set[str]) -> None:
-        self.caches, self.method, self.body = caches, method, fills.body()
+        self.caches, self.method, self.body = caches, method, fills.body
         self.me = method.parameters[0].name
         self.order = {node: i for i, node in enumerate(self.body.walk())}
         self.sets = list(written(self.body, self.me))
@@ -212,13 +212,9 @@ class Kept:
         return not before and self._is_pure(statement.expression)
 
     def _is_set_before(self, read: Attribute) -> bool:
-        places = (self.order[s] for s, n in self.sets if n == read.name)
-        return any(at < self.order[read] for at in places) and not any(
-            s is a
-            for a in read.ancestors()
-            for s, n in written(self.body, self.me)
-            if n == read.name
-        )
+        sets = {s for s, n in self.sets if n == read.name}
+        before = any(self.order[s] < self.order[read] for s in sets)
+        return before and sets.isdisjoint(read.ancestors())
 
     @property
     def is_told(self) -> bool:
