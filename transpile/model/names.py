@@ -93,6 +93,13 @@ def is_inplace(name: str) -> bool:
     return name.endswith("_") and not name.endswith("__")
 
 
+def leaves(target: Expression) -> list[Expression]:
+    """The targets of an assignment one by one: `self.a, (b, c[0])` gives self.a, b, c[0]."""
+    if isinstance(target, Display):
+        return [leaf for element in target.elements for leaf in leaves(element)]
+    return [target]
+
+
 def target_names(target: Node) -> list[str]:
     """The names that an assignment target binds, in order: `a, (b, *c)` gives a, b, c."""
     if isinstance(target, Name):

@@ -16,7 +16,6 @@ set the attribute too it stays as it is: they would not see it.
 A tensor is NumPy's array under a local name until it is made of that.
 """
 
-import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -38,6 +37,7 @@ from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign, Block
 from ..model.statements import Pass as PassStatement
+from .attributes import Attributes
 from .fresh import Names
 from .pass_ import Changes, Pass
 from .sizes import is_size
@@ -46,33 +46,9 @@ _DEVICES = frozenset(("cuda", "cpu"))
 _CASTS = frozenset(("to", "type_as", "float", "double", "half", "bfloat16"))
 
 
-class _Named:
-    """The attributes and texts of a project, by name: gone over once, where one is asked for."""
-
-    def __init__(self, project: Project) -> None:
-        self.project = project
-
-    @functools.cached_property
-    def attributes(self) -> dict[str, list[Attribute]]:
-        found: dict[str, list[Attribute]] = {}
-        for file in self.project.ordered:
-            for node in everywhere(file, Attribute):
-                found.setdefault(node.name, []).append(node)
-        return found
-
-    @functools.cached_property
-    def texts(self) -> dict[str, list[Constant]]:
-        found: dict[str, list[Constant]] = {}
-        for file in self.project.ordered:
-            for node in everywhere(file, Constant):
-                if isinstance(node.constant, str):
-                    found.setdefault(node.constant, []).append(node)
-        return found
-
-
 def run(project: Project, facts: Any = None) -> list[Changes]:
     """Those of the methods of modules."""
-    found, named = [], _Named(project)
+    found, named = [], Attributes(project)
     for function in project.functions():
         cls, me = project.owner(function), project.self_name(function)
         if cls is None or me is None or not project.is_module(cls):
@@ -203,7 +179,12 @@ def _remove(assign: Assign, changes: Changes) -> None:
 
 
 def _reads(
-    assign: Assign, target: Attribute, function: Function, cls: Class, named: _Named, fresh: bool
+    assign: Assign,
+    target: Attribute,
+    function: Function,
+    cls: Class,
+    named: Attributes,
+    fresh: bool,
 ) -> list[Attribute] | None:
     """The reads behind an assignment, if they are all that is done with the attribute beside
     making it; of what is `fresh` writes in place too."""

@@ -21,10 +21,11 @@ from typing import Any
 from ...model.edits import leave_out
 from ...model.expressions import Attribute, Call, Constant, Display
 from ...model.names import dotted, everywhere, is_target
-from ...model.node import Node, Statement
+from ...model.node import Statement
 from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.statements import Assign, ExpressionStatement
+from ..attributes import Attributes
 from ..fresh import Names
 from ..pass_ import Changes, Pass
 from .fills import Fills
@@ -41,11 +42,9 @@ _TOLD = (
 
 def run(project: Project, facts: Any = None) -> list[Changes]:
     """The methods of modules that keep what they could make anew."""
-    names: dict[str, list[Node]] = {}
-    found: list[Changes] = []
+    names, found = Attributes(project), list[Changes]()
     for cls in project.classes():
         if project.is_module(cls) and any(any(written(m)) for m in _methods(project, cls)):
-            names = names or _by_name(project)
             found += _Caches(project, cls, names).run()
     return found
 
@@ -55,21 +54,10 @@ def _methods(project: Project, cls: Class) -> list[Function]:
     return [m for m in found if m.name != "__init__" and project.self_name(m)]
 
 
-def _by_name(project: Project) -> dict[str, list[Node]]:
-    """The attributes of a program by their names, and the texts that may be such."""
-    found: dict[str, list[Node]] = {}
-    for file in project.ordered:
-        for node in everywhere(file, Attribute, Constant):
-            name = node.constant if isinstance(node, Constant) else node.name  # type: ignore[attr-defined]
-            if isinstance(name, str):
-                found.setdefault(name, []).append(node)
-    return found
-
-
 class _Caches:
     """Those of one class."""
 
-    def __init__(self, project: Project, cls: Class, names: dict[str, list[Node]]) -> None:
+    def __init__(self, project: Project, cls: Class, names: Attributes) -> None:
         self.project, self.cls, self.names = project, cls, names
         self.family = {*project.order(cls), *project.descendants(cls)}
         self.constructor = project.methods(cls).get("__init__")
@@ -127,9 +115,8 @@ class _Caches:
 
     def is_own(self, name: str) -> bool:
         """Whether the methods of this class alone ask for an attribute, or say its name."""
-        for node in self.names.get(name, ()):
-            if isinstance(node, Constant) and not _names_attribute(node):
-                continue
+        texts = [t for t in self.names.texts.get(name, ()) if _names_attribute(t)]
+        for node in (*self.names.attributes.get(name, ()), *texts):
             function = node.nearest(Function)
             while function is not None and self.project.owner(function) is None:
                 function = function.nearest(Function)
@@ -144,9 +131,7 @@ class _Caches:
 
     def _is_fixed(self, name: str) -> bool:
         """Whether constructors alone set an attribute, and to no param and no module."""
-        for node in self.names.get(name, ()):
-            if not isinstance(node, Attribute):
-                continue
+        for node in self.names.attributes.get(name, ()):
             if isinstance(node.parent, Call) and node.parent.function is node:
                 return False
             if not is_target(node) and is_changed(node, node.nearest(Function) or node):

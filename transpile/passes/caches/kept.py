@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...model.edits import block_of
 from ...model.expressions import Attribute, Call, Constant, Dictionary, Display, Name, Subscript
-from ...model.names import dotted, is_docstring, is_target, names_assigned
+from ...model.names import dotted, is_docstring, is_target, leaves, names_assigned
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Compare
 from ...model.program import Function
@@ -58,11 +58,6 @@ def is_changed(node: Expression, body: Node) -> bool:
     names = {t.id for t in around.targets if isinstance(t, Name)}
     others = [n for n in body.walk() if isinstance(n, Name) and n.id in names]
     return any(is_changed(n, body) for n in others if n not in around.targets)
-
-
-def leaves(target: Expression) -> list[Expression]:
-    """`self.cos, self.sin`"""
-    return target.elements if isinstance(target, Display) else [target]
 
 
 class Kept:

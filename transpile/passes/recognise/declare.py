@@ -30,7 +30,7 @@ from ...facts.values.lattice import (
 from ...model.copy import clone
 from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, NewArray
 from ...model.expressions import Attribute, Call, Constant, Display
-from ...model.names import text
+from ...model.names import leaves, text
 from ...model.node import Expression
 from ...model.operators import sides
 from ...model.program import Class, Function
@@ -38,7 +38,7 @@ from ...model.statements import Assign, ExpressionStatement
 from .kinds import Kinds
 from .registered import registered, set_while_running
 from .scene import Scene
-from .split import declared, leaves, named, pairs, split
+from .split import declared, named, pairs, split
 from .stores import is_tie, own_name, registration
 
 

@@ -4,7 +4,7 @@ from ...facts.modules import SUBMODULE
 from ...model.copy import clone
 from ...model.effects import BUFFER, PARAM, Declare
 from ...model.expressions import Attribute, Constant, Display, Name, Starred
-from ...model.names import names_assigned
+from ...model.names import leaves, names_assigned
 from ...model.node import Expression, Statement
 from ...model.program import Class, Function
 from ...model.statements import Assign, Block
@@ -17,12 +17,6 @@ def declared(target: Attribute, value: Expression, kind: str, kinds: Kinds, cls:
     registered = any(held.registered for held in kinds.held(cls, target.name))
     made.persistent = kind in (SUBMODULE, PARAM) or kind == BUFFER and registered
     return made
-
-
-def leaves(target: Expression) -> list[Expression]:
-    if isinstance(target, Display):
-        return [leaf for element in target.elements for leaf in leaves(element)]
-    return [target]
 
 
 def pairs(assign: Assign) -> list[tuple[Expression, Expression]]:
