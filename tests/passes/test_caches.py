@@ -169,6 +169,21 @@ def test_a_method_that_fills_is_written_where_it_is_called():
     assert "_fill" not in got
 
 
+def test_a_method_that_gives_what_it_fills_is_written_where_that_is_set():
+    fill = "    def _fill(self, k):\n        if k != self.n:\n            self.n = k\n"
+    fill += "            self.m = torch.ones(k)\n        return self.m, self.n\n"
+    body = "self.m, self.n = self._fill(len(x))\nreturn x * self.m"
+    got = after(program("self.n, self.m = None, None", body, fill))
+    assert "m = torch.ones(len(x))\n        return x * m" in got
+    assert "_fill" not in got
+
+
+def test_names_that_are_given_to_each_other():
+    body = "if self.m is None:\n    self.m = torch.ones(4)\na = self.m\nb = a\na = b\nreturn x * a"
+    got = after(program("self.m = None", body))
+    assert "a = m\n        b = a\n        a = b\n" in got
+
+
 @pytest.mark.parametrize(("word", "told"), [("!=", []), ("<", ["taken-for-granted"])])
 def test_a_table_that_may_be_longer_is_told(word, told):
     source = program("self.n = 0\nself.table = None", NEW + "return x * self.table")

@@ -1,4 +1,8 @@
-"""Methods that do no more than to fill attributes, written where they are called."""
+"""Methods that do no more than to fill attributes, written where they are called.
+
+What they give may only be what they fill: `self.cos, self.sin = self._update(n)` of a method that
+ends in `return self.cos, self.sin`.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,10 @@ from typing import TYPE_CHECKING
 from ...model.copy import clone
 from ...model.edits import block_of
 from ...model.expressions import Attribute, Call, Constant, Name
-from ...model.names import dotted, everywhere, is_docstring, names_assigned
+from ...model.names import dotted, everywhere, is_docstring, leaves, names_assigned
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function, Parameter
-from ...model.statements import Block, ExpressionStatement, Return
+from ...model.statements import Assign, Block, ExpressionStatement, Return
 from ..fresh import Names
 from .kept import written
 
@@ -27,7 +31,8 @@ class Fills:
         self.own = {
             name: m
             for name, m in caches.project.methods(caches.cls).items()
-            if m is not method and m.name != "__init__" and _is_filling(m) and any(written(m))
+            if m is not method and m.name != "__init__" and any(written(m))
+            if _is_filling(m, caches.names.attributes.get(name, []))
         }
         self.methods = {m for m in self.called(method) if caches.is_plain(m)}
 
@@ -45,7 +50,7 @@ class Fills:
         if not self.methods:
             return self.method.body
         body, names = clone(self.method.body), Names(self.method)
-        for statement in [s for s in body.walk() if isinstance(s, ExpressionStatement)]:
+        for statement in [s for s in body.walk() if isinstance(s, (ExpressionStatement, Assign))]:
             call = statement.expression
             name = dotted(call.function) if isinstance(call, Call) else None
             target = self.own.get(name.removeprefix(f"{self.me}.")) if name is not None else None
@@ -99,8 +104,9 @@ def _is_simple(node: Node) -> bool:
     return all(word in ("size", "dim", "len", "max") for word in words)
 
 
-def _is_filling(method: Function) -> bool:
-    """Whether a method gives nothing, and is left by its end alone."""
+def _is_filling(method: Function, named: list[Attribute]) -> bool:
+    """Whether a method is left by its end alone, and gives nothing or what each call sets anew;
+    `named` are the attributes of its name."""
     marks = [
         (dotted(getattr(d, "function", d)) or "").rpartition(".")[2] for d in method.decorators
     ]
@@ -108,8 +114,17 @@ def _is_filling(method: Function) -> bool:
         return False
     returns = everywhere(method, Return)
     last = method.body.body[-1]
-    return all(r is last and _is_nothing(r.expression) for r in returns)
+    given = last.expression if isinstance(last, Return) else None
+    if given is None or isinstance(given, Constant) and given.constant is None:
+        return all(r is last for r in returns)
+    return all(r is last for r in returns) and all(_is_set_anew(n, given) for n in named)
 
 
-def _is_nothing(value: Expression | None) -> bool:
-    return value is None or isinstance(value, Constant) and value.constant is None
+def _is_set_anew(name: Attribute, given: Expression) -> bool:
+    """Whether this calls a method and sets the attributes that it gives."""
+    names = [dotted(n) or "" for n in leaves(given)]
+    call = name.parent
+    statement = call.parent if isinstance(call, Call) and call.function is name else None
+    if not isinstance(statement, Assign) or statement.operator or not all("." in n for n in names):
+        return False
+    return [[dotted(n) for n in leaves(t)] for t in statement.targets] == [names]

@@ -42,9 +42,9 @@ def written(function: Node, me: str = "") -> Iterator[tuple[Statement, str]]:
                     yield node, str(call.arguments[0].constant)
 
 
-def is_changed(node: Expression, body: Node) -> bool:
+def is_changed(node: Expression, body: Node, known: frozenset[str] = frozenset()) -> bool:
     """Whether what an expression stands for is changed in place: `m.mul_(2)`, `m[0].zero_()`,
-    `torch.add(x, y, out=m)`, also under a name that it is given."""
+    `torch.add(x, y, out=m)`, also under a name that it is given, other than those `known`."""
     part, around = node, node.parent
     while isinstance(around, (Attribute, Subscript)) and around.object is part:
         part, around = around, around.parent
@@ -55,9 +55,10 @@ def is_changed(node: Expression, body: Node) -> bool:
         return False
     if part in around.targets:
         return part is not node or bool(around.operator)
-    names = {t.id for t in around.targets if isinstance(t, Name)}
+    names = {t.id for t in around.targets if isinstance(t, Name)} - known
     others = [n for n in body.walk() if isinstance(n, Name) and n.id in names]
-    return any(is_changed(n, body) for n in others if n not in around.targets)
+    known |= names
+    return any(is_changed(n, body, known) for n in others if n not in around.targets)
 
 
 class Kept:
