@@ -8,21 +8,23 @@ from typing import Any
 from ...facts.memory.indices import number
 from ...facts.memory.paths import of
 from ...facts.values.lattice import External, Method, Module, Static, Tensor, Torch
+from ...model.copy import clone
 from ...model.effects import Declare
-from ...model.expressions import Attribute, Call, Constant, Starred
+from ...model.expressions import Attribute, Call, Constant, Name, Starred
 from ...model.names import dotted
 from ...model.node import Expression
 from ...model.operators import Binary
 from ...model.statements import Assign
 from .domain import FINITE, Chosen, Info
-from .expressions import length, part, selection, settled, with_last_dim
+from .expressions import length, part, regrouped, selection, settled, with_last_dim
 from .frame import Frame, told
-from .masks import filling, is_finite, of_torch, safe, use
+from .masks import filling, is_finite, mask_of, of_torch, safe, use
 from .operands import Part, compared, counted, folded, linear, operated, together
 
 _OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**"}
 _COUNTS = frozenset({"numel", "nelement"})
 Done = tuple[bool, Info]  # whether there is a form for a call, and what its value is then
+_REDUCING = frozenset({"reduction", "size_average"})
 _NUMERIC = frozenset({"max", "min", "float", "int", "bool"})
 
 
@@ -38,6 +40,10 @@ def call(frame: Frame, node: Call) -> Info:
     if any(isinstance(a, Starred) for a in node.arguments):
         return _other(frame, node)
     if isinstance(value, Method) and isinstance(function, Attribute):
+        if function.name in ("view", "reshape"):
+            rows = regrouped(frame, node, function)
+            if rows is not None:
+                return rows
         receiver = part(frame, function.object)
         parts = [receiver, *(part(frame, a) for a in node.arguments)]
         return _operation(frame, node, function.name, parts, lambda n: n.function.object)
@@ -72,6 +78,8 @@ def _operation(
         frame.refuse(*(p.info for p in parts[1:]), first)
         return None
     tables = frame.tables
+    if name == "masked_scatter_" and len(parts) == 3 and isinstance(of(node.function), Method):
+        return _scattered(frame, node, *parts)
     if isinstance(first, Chosen):
         if name == "unsqueeze" and len(parts) == 2 and number(parts[1].node) == -1:
             return with_last_dim(first)
@@ -83,8 +91,7 @@ def _operation(
     if name in tables.compared:
         return compared(frame, node, parts)
     if isinstance(of(node.function), Torch):
-        asked = node.keyword("reduction")
-        reduction = "mean" if asked is None else str(getattr(asked, "constant", ""))
+        reduction = _reduction(node)
         done, info = _loss(frame, node, name, parts, reduction)
         if done:
             return info
@@ -98,6 +105,29 @@ def _operation(
         if isinstance(one.info, Chosen):
             safe(frame, one.node, one.info, tables.safe.get(name, FINITE))
     return replace(found, outside=FINITE)
+
+
+def _scattered(frame: Frame, node: Call, whole: Part, index: Part, source: Part) -> Info:
+    """`x.masked_scatter_(mask, y.masked_select(mask))`: y where the mask is, in the order of x."""
+    info, made = source.info, mask_of(frame, index.node) if index.info is None else None
+    alone = isinstance(whole.node, Name) and whole.info is None
+    if not isinstance(info, Chosen) or not info.flat or made is None or not alone:
+        frame.refuse(*(p.info for p in (whole, index, source)))
+    elif made.key != info.mask.key:
+        frame.refuse(info)
+    else:
+        frame.edit(node, _copied)
+    return None
+
+
+def _copied(node: Call) -> Expression:
+    function, (mask, source) = node.function, node.arguments
+    assert isinstance(function, Attribute)
+    whole, value = function.object, of(function.object)
+    kept = value if isinstance(value, Tensor) else Tensor()
+    chosen = of_torch("where", [mask, source, clone(whole)], "", kept)
+    method = told(Attribute(clone(whole), "copy_"), Method(kept, "copy_"))
+    return told(Call(method, [chosen]), kept)
 
 
 # --- reductions -----------------------------------------------------------------------------------
@@ -168,7 +198,7 @@ def _loss(frame: Frame, node: Call, name: str, parts: list[Part], reduction: str
         if one.mask.key == other.mask.key and not one.flat and not other.flat:
             _of_rows(frame, node, name, one, reduction)
             return True, None
-    if not set(words) <= {None, "reduction"} or name not in frame.tables.losses:
+    if not set(words) <= {None, *_REDUCING} or name not in frame.tables.losses:
         return False, None
     found = together(frame, plain, arrays=False)
     if found is None:
@@ -181,12 +211,19 @@ def _loss(frame: Frame, node: Call, name: str, parts: list[Part], reduction: str
     return True, None
 
 
+def _reduction(node: Call) -> str:
+    """What is done with the losses; `size_average` is the older word."""
+    older = getattr(node.keyword("size_average"), "constant", None)
+    default = "mean" if older is None else "mean" if older else "sum"
+    return str(getattr(node.keyword("reduction") or Constant(default), "constant", ""))
+
+
 def _of_rows(frame: Frame, node: Call, name: str, chosen: Chosen, reduction: str) -> None:
     """`F.cross_entropy(logits[mask], y[mask])`, where one has a dim more than the other."""
     mask = use(frame, chosen)
 
     def make(n: Call) -> Expression:
-        rest = list(zip(n.keywords, n.arguments))[2:]
+        rest = [(w, a) for w, a in list(zip(n.keywords, n.arguments))[2:] if w != "size_average"]
         if reduction == "sum" and n.keyword("reduction") is None:  # a layer was told
             rest.append(("reduction", told(Constant("sum"), Static("sum", "str"))))
         made = of_torch(f"nn.functional.{name}", [*n.arguments[:2], mask()], "[rows]")
@@ -257,5 +294,5 @@ def _loss_of(frame: Frame, function: Expression, value: Module) -> tuple[str, st
         return None
     if not made.arguments:
         return name, "mean"
-    told_ = getattr(made.keyword("reduction"), "constant", None)
-    return (name, told_) if isinstance(told_, str) and len(made.arguments) == 1 else None
+    told_ = _reduction(made) if set(made.keywords) <= _REDUCING else None
+    return (name, told_) if told_ and len(made.arguments) == 1 else None

@@ -39,6 +39,7 @@ class Chosen:
     outside: str | float = RAW
     kind: str | None = None
     binding: Node | None = None  # the target of the name that it is held by
+    behind: bool = False  # whether there is a dim behind those of the mask: `x[mask, :]`
 
 
 @dataclass(frozen=True)

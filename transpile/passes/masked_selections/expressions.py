@@ -4,26 +4,32 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from ...facts.bindings import read
 from ...facts.memory.indices import number
-from ...facts.memory.paths import of
+from ...facts.memory.paths import of, spelled
 from ...facts.ranks import moved
-from ...facts.values.lattice import Static, Tensor
+from ...facts.values.lattice import BOOL, SHAPE, Static, Tensor
+from ...model.copy import clone
 from ...model.expressions import (
     Attribute,
+    Call,
     Comprehension,
     Constant,
+    Display,
     Lambda,
     Name,
     NamedExpression,
     Slice,
+    Starred,
     Subscript,
 )
-from ...model.names import index_parts
+from ...model.names import dotted, index_parts
 from ...model.node import Expression, Node
 from ...model.operators import Binary, Boolean, Compare, Conditional, Unary
+from ...model.statements import Assert
 from .domain import RAW, Chosen, Count, Info, Mixed
 from .frame import Frame, told
-from .masks import mask_in, mask_of, of_torch, use
+from .masks import assume, is_pure, mask_in, mask_of, of_torch, rows_of, use
 from .operands import Part, compared, counted, linear, operated
 
 _KEPT = frozenset({"data", "dtype", "device"})  # what may be asked of a selection
@@ -96,7 +102,8 @@ def _subscript(frame: Frame, node: Subscript) -> Info:
     if frame.selects(node):
         mask = mask_in(node)
         assert mask is not None
-        return selection(frame, node, node.object, mask, lambda n: n.object)
+        info = selection(frame, node, node.object, mask, lambda n: n.object)
+        return replace(info, behind=_is_behind(node)) if isinstance(info, Chosen) else info
     inner, index = node.object, index_parts(node.index)
     if isinstance(inner, Attribute) and inner.name == "shape" and number(node.index) == 0:
         info = info_of(frame, inner.object)
@@ -134,6 +141,57 @@ def selection(
     frame.edit(node, whole)
     kind = getattr(of(subject), "kind", None)
     return Chosen(made, flat, frozenset([node]), frame.ranks(subject), RAW, kind)
+
+
+def regrouped(frame: Frame, node: Call, function: Attribute) -> Info:
+    """`x[mask].view(-1, n)` is of whole rows where `x.shape == (*mask.shape, n)`, as by
+    `x[mask.unsqueeze(-1).expand_as(x)]`: that is asserted. None where it is not so."""
+    inner, given = function.object, node.arguments
+    if isinstance(inner, Call) and getattr(inner.function, "name", "") == "contiguous":
+        inner = inner.function.object  # type: ignore[attr-defined]
+    if len(given) != 2 or any(node.keywords) or number(given[0]) != -1 or not frame.open:
+        return None
+    if number(given[1]) == -1 or spelled(given[1]) is None or not is_pure(given[1]):
+        return None
+    if any(frame.entry(name).info is not None for name in read(given[1])):
+        return None
+    whole, chosen, dims = (
+        inner,
+        frame.entry(inner.id).info if isinstance(inner, Name) else None,
+        None,
+    )
+    if isinstance(inner, Subscript) and frame.selects(inner) and dotted(inner.object):
+        whole, index = inner.object, mask_in(inner)
+        assert index is not None
+        mask, dims = rows_of(frame, index) or (index, None)
+        made = mask_of(frame, mask)
+        if info_of(frame, whole) is None and made is not None:
+            kind, behind = getattr(of(whole), "kind", None), mask is not index or _is_behind(inner)
+            found = frozenset([inner])
+            chosen = Chosen(made, False, found, frame.ranks(whole), RAW, kind, behind=behind)
+    if not isinstance(chosen, Chosen) or not chosen.behind or chosen.flat:
+        return None
+    ranks, name, last, mask_ = chosen.mask.ranks, clone(whole), clone(given[1]), use(frame, chosen)
+    frame.before(frame.statement, lambda: Assert(_has_shape(name, mask_(), dims, last)))
+    assume(frame, moved(ranks, 1), chosen.ranks, ranks)
+    frame.edit(node, lambda n: clone(whole))
+    return chosen
+
+
+def _is_behind(node: Subscript) -> bool:
+    """`x[mask, :]`"""
+    return any(isinstance(part, Slice) for part in index_parts(node.index))
+
+
+def _has_shape(
+    array: Expression, mask: Expression, dims: int | None, last: Expression
+) -> Expression:
+    """`array.shape == (*mask.shape, last)`, of a mask with so many dims."""
+    shape, front = (told(Attribute(one, "shape"), SHAPE) for one in (array, mask))
+    if dims is not None:
+        front = told(Subscript(front, Slice(None, Constant(dims), None)), SHAPE)
+    wanted = told(Display("tuple", [Starred(front), last]), SHAPE)
+    return told(Compare([shape, wanted], ["=="]), BOOL)
 
 
 def _dots(node: Expression) -> Expression:

@@ -75,6 +75,7 @@ class Frame:
         self.reader = Reader(of_name, kinds, self.tables.one_dim, self.rowwise)
         self.written = facts.memory.written(scope)
         self.env, self.versions = Env(), itertools.count(1)
+        self.rows: dict[tuple[str, int], Any] = {}  # masks by names and versions: of which rows
         self.read: set[tuple[str, int]] = set()  # names that were read, by their versions
         self.statement: Statement = scope
         self.open = True  # whether a statement can stand before what is looked at

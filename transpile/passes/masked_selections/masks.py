@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ...facts.bindings import read
+from ...facts.memory.indices import number
 from ...facts.memory.paths import of, spelled
 from ...facts.ranks import Ranks
 from ...facts.values.lattice import MISSING, Method, Static, Tensor, Torch
@@ -87,7 +88,7 @@ def mask_of(frame: Frame, node: Expression) -> Mask | None:
     bytes_ = getattr(of(node), "kind", None) == "u"
     if isinstance(node, Name) and not bytes_:
         return Mask((text, versions), node, frame.ranks(node), frame.statement)
-    if not frame.open or text is None or not _is_pure(node):
+    if not frame.open or text is None or not is_pure(node):
         return None
     key = (text, versions, frame.statement if written else None)
     if key not in frame.env.masks:
@@ -110,7 +111,7 @@ def _attributes(node: Expression) -> Iterator[str]:
     return (name for n in node.walk() if isinstance(n, Attribute) and (name := dotted(n)))
 
 
-def _is_pure(node: Expression) -> bool:
+def is_pure(node: Expression) -> bool:
     """Whether an expression can be computed before the statement that it stands in."""
     for n in node.walk():
         if isinstance(n, (NamedExpression, Lambda)):
@@ -135,6 +136,52 @@ def use(frame: Frame, chosen: Chosen) -> Make:
             frame.refuse(chosen)
     mask.uses.append(frame.statement)
     return lambda: clone(mask.node) if mask.name is None else told(Name(mask.name), _MASK)
+
+
+# --- masks of whole rows --------------------------------------------------------------------------
+
+Rows = tuple[Expression, int | None]  # a mask, and how many dims it has, where that is written
+
+
+def rows_of(frame: Frame, node: Expression) -> Rows | None:
+    """The mask that an expression has once more for each place along a last dim, as
+    `mask.unsqueeze(-1).expand_as(x)`."""
+    if isinstance(node, Name):
+        found, versions = frame.rows.get((node.id, frame.entry(node.id).version), (None, ()))
+        return found if all(frame.entry(name).version == v for name, v in versions) else None
+    if isinstance(node, Call) and isinstance(node.function, Attribute):
+        if isinstance(of(node.function), Method) and not any(node.keywords):
+            return _rows_of_call(frame, node, node.function)
+    elif isinstance(node, Binary) and node.operator in ("+", "|", "&", "*"):
+        left, right = rows_of(frame, node.left), rows_of(frame, node.right)
+        if left and right and left[1] == right[1]:
+            return told(Binary(left[0], node.operator, right[0]), of(node)), left[1]
+    return None
+
+
+def _rows_of_call(frame: Frame, node: Call, function: Attribute) -> Rows | None:
+    inner = function.object
+    if function.name in frame.tables.compared and isinstance(node.arguments[0], Constant):
+        rows = rows_of(frame, inner)
+        if rows is None:
+            return None
+        method = told(Attribute(rows[0], function.name), of(function))
+        return told(Call(method, [clone(node.arguments[0])]), of(node)), rows[1]
+    if function.name not in ("expand", "expand_as", "repeat") or not isinstance(inner, Call):
+        return None
+    made = inner.function
+    if not isinstance(made, Attribute) or made.name != "unsqueeze" or inner.keywords != [None]:
+        return None
+    dim, mask = inner.arguments[0], made.object
+    last = number(dim) == -1 or spelled(dim) in _lengths(spelled(mask))
+    count = number(dim)
+    if not last and (count is None or count < 1) or spelled(mask) is None:
+        return None
+    return clone(mask), None if last else count
+
+
+def _lengths(text: str | None) -> tuple[str, ...]:
+    return tuple(f"{text}.{word}" for word in ("ndim", "dim([], )", "ndimension([], )"))
 
 
 # --- several selections ---------------------------------------------------------------------------

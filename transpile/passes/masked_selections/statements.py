@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from ...facts.bindings import bound
+from ...facts.bindings import bound, read
 from ...facts.ranks import Ranks
 from ...facts.values.lattice import Tensor
 from ...model.expressions import Attribute, Call, Display, Name, Starred, Subscript
@@ -27,7 +27,7 @@ from ...model.statements import (
 from .domain import RAW, Chosen, Info, Mixed, joined, origins
 from .expressions import info_of, settled
 from .frame import Frame, told
-from .masks import fill, mask_in, mask_of, use
+from .masks import fill, mask_in, mask_of, rows_of, use
 
 
 def block(frame: Frame, node: Block | None) -> None:
@@ -67,8 +67,12 @@ def _assign(frame: Frame, node: Assign) -> None:
     pairs = _pairs(node, target, value)
     if pairs:
         found = [(name, v, info_of(frame, v), frame.ranks(v)) for name, v in pairs]
-        for name_, v, info, ranks in found:
+        rows = [rows_of(frame, v) for _, v in pairs]
+        for (name_, v, info, ranks), of_rows in zip(found, rows):
             _bind(frame, name_, v, info, ranks)
+            if of_rows is not None:
+                versions = [(name, frame.entry(name).version) for name in read(of_rows[0])]
+                frame.rows[name_.id, frame.entry(name_.id).version] = (of_rows, versions)
     elif len(node.targets) == 1 and isinstance(target, Subscript) and target in frame.candidates:
         _stored(frame, target, value)
     else:
