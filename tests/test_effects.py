@@ -191,15 +191,16 @@ def test_a_lambda_that_is_called_once_draws():
 
 
 MODES = {
-    "of a part": ("self.bn.eval()", ["module-mode"]),
-    "set": ("self.bn.training = False", ["module-mode"]),
+    "of a part": ("self.bn.eval()", []),
+    "of a part, in a branch": ("if x.ndim > 2: self.bn.eval()", ["module-mode"]),
+    "set": ("self.bn.training = False", []),
     "its own": ("self.training = False", ["module-mode"]),
     "its own, called": ("self.eval()", ["module-mode"]),
 }
 
 
 @pytest.mark.parametrize("name", MODES)
-def test_a_mode_that_forward_sets_is_reported(name):
+def test_a_mode_that_forward_sets_is_followed_or_reported(name):
     line, ids = MODES[name]
     converted(f"class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.bn = nn.BatchNorm1d(3)\n        self.bn.eval()\n\n    def forward(self, x):\n        {line}\n        return self.bn(x)\n", *ids)
 

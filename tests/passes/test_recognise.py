@@ -279,9 +279,10 @@ def test_modules_are_built_anywhere():
 @pytest.mark.parametrize(
     ("line", "ids", "left"),
     [
-        ("self.fc.eval()", ["module-mode"], "def __call__(self, x):\n        return x"),
-        ("self.eval()", ["module-mode"], "raise_"),
-        ("self.bn.training = False", ["module-mode"], "raise_"),
+        ("self.fc.eval()", [], "def __call__(self, x):\n        return x"),
+        ("self.eval()", ["module-mode"], "def __call__(self, x):\n        return x"),
+        ("self.bn.training = False", [], "def __call__(self, x):\n        return x"),
+        ("self.bn.training = x", ["module-mode"], "raise_"),
         ("self.fc.register_forward_hook(scale)", ["hook"], "raise_"),
         ("for m in self.children(): x = m(x)", ["module-value"], "self.children()"),
         ("self.fc._parameters = x", ["foreign-array"], "raise_"),

@@ -49,9 +49,10 @@ class Apply(Call):
     module.
 
     `each`: the name of a layer, where the function is a container of equal ones, and each is called
-    on what the one before gave; its other arguments are the same for all."""
+    on what the one before gave; its other arguments are the same for all. `training`: the mode that
+    it runs in, where that is not the caller's."""
 
-    __slots__ = ("effects", "each")
+    __slots__ = ("effects", "each", "training")
 
     def __init__(
         self,
@@ -60,9 +61,10 @@ class Apply(Call):
         keywords: Iterable[str | None] | None = None,
         effects: Effects = NO_EFFECTS,
         each: str | None = None,
+        training: bool | None = None,
     ) -> None:
         super().__init__(function, arguments, keywords)
-        self.effects, self.each = effects, each
+        self.effects, self.each, self.training = effects, each, training
 
 
 class New(Call):

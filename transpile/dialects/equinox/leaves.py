@@ -54,6 +54,7 @@ class Leaves:
                 node.become(Call(node.function, node.arguments, node.keywords))
         elif isinstance(node, Apply):
             self._tied(node)
+            self._in_mode(node)
             node.become(Call(node.function, node.arguments, node.keywords))
         elif type(node) is Call:
             self._walk(node)
@@ -88,6 +89,16 @@ class Leaves:
             return
         for tied in [*self.ties.of(holder), *self.ties.below(holder)]:
             run = run.wrap(partial(self._with_array, tied, holder))  # type: ignore[assignment]
+
+    def _in_mode(self, node: Apply) -> None:
+        """`eqx.nn.inference_mode(self.bn)(x, state)`"""
+        training, function = node.training, node.function
+        if training is None:
+            return
+        scanned = isinstance(function, Support) and function.name == "scan_layers"
+        run = node.arguments[0] if scanned else run_by(node)
+        value = [Constant(False)] if training else []
+        run.wrap(lambda module: Call(_dotted("eqx.nn.inference_mode"), [module, *value]))
 
     def _with_array(self, tied: Tied, holder: str, layer: Expression) -> Expression:
         """A layer with another's array in the place of its own."""

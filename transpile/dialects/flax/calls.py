@@ -29,7 +29,7 @@ from .checkpoints import checkpoint
 from .control import scan_layers
 from .layers import DEFAULTS, KEPT, LEFT_OUT, METHODS, RENAMED, REPLACED, UNWRITTEN
 from .lowering import Lowering, nnx
-from .program import dotted_read
+from .program import DETERMINISTIC, RUNNING_AVERAGE, dotted_read
 from .reads import by_name, with_tied
 from .walks import walked
 
@@ -93,6 +93,8 @@ def apply(low: Lowering, node: Call) -> None:
     if low.plan.builds(node):
         new(low, node)
         return
+    if isinstance(node, Apply) and node.training is not None:
+        low.edits.wrap(run_by(node), _view(low, node, node.training))
     if isinstance(node, Apply) and node.each is not None:
         low.edits.change(node, scan_layers(low.support("scan_layers")))
         return
@@ -119,6 +121,19 @@ def apply(low: Lowering, node: Call) -> None:
         plain.append(given, word)
 
     low.edits.change(node, edit)
+
+
+def _view(low: Lowering, node: Apply, training: bool) -> Callable[[Expression], Call]:
+    """`nnx.view(self.bn, use_running_average=True)(x)`: in a mode, with the same arrays."""
+    run, unit = run_by(node), low.unit(node)
+    classes = low.plan.classes_at(run, unit) if unit is not None else []
+    layers = bool(classes) and all(c in low.plan.modes and low.plan.is_library(c) for c in classes)
+    words = {low.plan.mode(c) for c in classes} if layers else {DETERMINISTIC, RUNNING_AVERAGE}
+    named: dict[str, bool] = dict.fromkeys(sorted(words), not training)
+    if not layers:
+        named["raise_if_not_found"] = False
+    given = [Constant(value) for value in named.values()]
+    return lambda module: Call(nnx("view"), [module, *given], [None, *named])
 
 
 def call(low: Lowering, node: Call) -> None:

@@ -195,7 +195,9 @@ class Signatures:
             elif isinstance(node, Mode) and function not in self.building:
                 found |= Threads(mode=True)
             elif isinstance(node, Call) and is_threaded(node):
-                found |= self._of_call(node)
+                threads = self._of_call(node)
+                own = isinstance(node, Apply) and node.training is not None
+                found |= replace(threads, mode=False) if own else threads
             elif isinstance(node, Function) and self._is_value(node, function):
                 found |= self.of(node)
         return replace(found, known=True)

@@ -64,7 +64,7 @@ def _in_two(frame: Frame, node: Call, value: Module, leading: int) -> None:
             continue
         first = Subscript(clone(node.function), nodes.number(i))
         first.value = dataclasses.replace(item, inplace=False)
-        written = Apply(first, [written])
+        written = Apply(first, [written], training=getattr(node, "training", None))
         written.value = Tensor()
     frame.before_with_followers(rebind(frame, subject, written, node))
     rest = Subscript(clone(node.function), Slice(nodes.number(leading), None, None))

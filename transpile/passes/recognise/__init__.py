@@ -42,18 +42,26 @@ def _scope(scene: Scene, effectful: Effectful) -> None:
     scope = scene.scope
     if isinstance(scope, Class):
         modes.overridden(scene, scope)
+    flow = modes.follow(scene)
+    if flow is not None:
+        scene.modes = flow.calls
     for node in scope.nodes(Attribute):
+        if flow is not None and node in flow.reads:
+            continue
         if not foreign.table(scene, node):
             reads.attribute(scene, node)
     for one in scope.nodes(Call):
         foreign.walked(scene, one)
+        if flow is not None and one.parent in flow.statements:
+            continue
         if not modes.mode_call(scene, one) and not foreign.given(scene, one):
             calls.call(scene, one, effectful)
     for deleted in scope.nodes(Delete):
         foreign.taken_away(scene, deleted)
     for assign in scope.nodes(Assign):
         foreign.taken_away(scene, assign)
-        modes.mode_store(scene, assign)
+        if flow is None or assign not in flow.statements:
+            modes.mode_store(scene, assign)
         reads.tie(scene, assign)
     for loop in scope.nodes(For):
         foreign.walk(scene, loop)

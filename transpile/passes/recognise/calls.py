@@ -76,17 +76,17 @@ def call(scene: Scene, node: Call, effectful: Effectful) -> None:
         if scene.cls is not None:
             _through_super(scene, node, function)
     elif holds_module(value):  # what may be a list of modules is one of them where it is called
-        scene.changes.become(node, _apply)
+        _run(scene, node)
     elif isinstance(value, Method) and isinstance(value.receiver, Module):
         _method_of_module(scene, node, function, value, value.receiver)
     elif isinstance(value, lattice.Function):
         _function(scene, node, value, effectful)
     elif any(effectful.functions.intersection(ran) for ran in applied(scene.project, function)):
-        scene.changes.become(node, _apply)
+        _run(scene, node)
     elif _makes_module(scene, node, value):
         scene.changes.become(node, _new)
     elif isinstance(value, lattice.Class) and _is_given_module(scene, node):
-        scene.changes.become(node, _apply)
+        _run(scene, node)
     elif classes := _asked(scene, function, value):
         scene.changes.change(node, _of_one(classes))
 
@@ -122,23 +122,29 @@ def _of_one(classes: frozenset[Class]) -> Callable[[Call], None]:
     return change
 
 
-def _apply(node: Call) -> Apply:
-    return Apply(node.function, node.arguments, node.keywords)
+def _run(scene: Scene, node: Call) -> None:
+    scene.changes.become(node, _apply(scene, node))
+
+
+def _apply(scene: Scene, node: Call) -> Callable[[Call], Apply]:
+    training = scene.modes.get(node)
+    return lambda n: Apply(n.function, n.arguments, n.keywords, training=training)
 
 
 def _new(node: Call) -> New:
     return New(node.function, node.arguments, node.keywords)
 
 
-def _change(edit: Callable[[Attribute], object]) -> Callable[[Call], None]:
+def _change(scene: Scene, node: Call, edit: Callable[[Attribute], object]) -> None:
     """An Apply whose function was changed first."""
+    apply = _apply(scene, node)
 
     def change(call: Call) -> None:
         assert isinstance(call.function, Attribute)
         edit(call.function)
-        call.become(_apply(call))
+        call.become(apply(call))
 
-    return change
+    scene.changes.change(node, change)
 
 
 def _through_super(scene: Scene, node: Call, function: Attribute) -> None:
@@ -147,11 +153,11 @@ def _through_super(scene: Scene, node: Call, function: Attribute) -> None:
     if function.name == "forward":
         renamed = not isinstance(found, Function) or is_renamed(scene.project, found)
         if renamed:
-            scene.changes.change(node, _change(lambda f: f.rename(CALL)))
+            _change(scene, node, lambda f: f.rename(CALL))
             return
     if function.name in ("train", "eval", "register_buffer", "register_parameter", "apply"):
         return  # torch's own
-    scene.changes.become(node, _apply)
+    _run(scene, node)
 
 
 def _method_of_module(
@@ -159,14 +165,14 @@ def _method_of_module(
 ) -> None:
     """A method of a module that is none of one function of the user's."""
     if value.name == "forward" and isinstance(function, Attribute):
-        scene.changes.change(node, _change(_to_object))
+        _change(scene, node, _to_object)
     elif value.name == "apply" and scene.building:
-        scene.changes.become(node, _apply)  # it runs a function on all modules below
+        _run(scene, node)  # it runs a function on all modules below
     elif not torch_method(value.name):
         owners = scene.values.facts.owners.get(value.name, ())
         several = receiver.open or len(receiver.classes) > 1
         if several and any(scene.project.is_module(cls) for cls in owners):
-            scene.changes.become(node, _apply)
+            _run(scene, node)
 
 
 def _to_object(function: Attribute) -> None:
@@ -181,12 +187,12 @@ def _function(scene: Scene, node: Call, value: lattice.Function, effectful: Effe
         if function.name == "forward":
             of_object = isinstance(scene.of(function.object), Module)
             edit = _to_object if of_object else lambda f: f.rename(CALL)
-            scene.changes.change(node, _change(edit))
+            _change(scene, node, edit)
             return
     owner = project.owner(value.function)
     of_module = owner is not None and project.is_module(owner)
     if of_module or value.function in effectful.functions or _is_given_module(scene, node):
-        scene.changes.become(node, _apply)
+        _run(scene, node)
 
 
 def _makes_module(scene: Scene, node: Call, value: Value) -> bool:

@@ -1,7 +1,7 @@
 """Code that sets the mode: `self.backbone.eval()`, `self.bn.training = False`, `def train(self)`.
 
-The mode is one flag from outside: what constructors set of it is left out, and what runs is told.
-Scripts, and what trains, keep theirs.
+The mode is one flag from outside: what constructors set of it is left out. What runs is followed
+(`mode_flow`), or told. Scripts, and what trains, keep theirs.
 """
 
 from ...facts.values import lattice
@@ -9,16 +9,96 @@ from ...facts.values.calls import is_super
 from ...facts.values.lattice import Module, Torch
 from ...model.classes import PLAIN_MODULE
 from ...model.effects import Unconverted
-from ...model.expressions import Attribute, Call, Name
-from ...model.names import in_scope, is_docstring, text
+from ...model.expressions import Attribute, Call, Constant, Name
+from ...model.names import dotted, in_scope, is_docstring, text
 from ...model.node import Node, Statement
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement, Pass, Return
 from ..pass_ import source_of
+from .mode_flow import MODES, ModeFlow, Modes
 from .scene import Scene
 
-_MODES = frozenset({"train", "eval"})
 _MODE = "the mode of a module is the argument training of its calls"
+
+
+def follow(scene: Scene) -> ModeFlow | None:
+    """The modes in a function that is run; what they hold for besides is told."""
+    scope = scene.scope
+    if not isinstance(scope, Function) or scene.stage != "traced" or is_override(scene, scope):
+        return None
+    found = kept(scene, scene.cls)
+    flow = ModeFlow(scene, found)
+    if not flow.followed and found:
+        paths = ", ".join(sorted(found))
+        scene.changes.report("module-mode", scope, f"{paths} is in training here: {_MODE}")
+    for path, statement in flow.left.items():
+        if _is_met_elsewhere(scene, scope, path):
+            message = f"the mode of {path} is set for the calls in {scope.name}() alone: {_MODE}"
+            scene.changes.report("module-mode", statement, message)
+    for statement in flow.statements:
+        scene.changes.remove(statement)
+    for read, mode in flow.reads.items():
+        scene.changes.replace(read, Constant(mode))
+    return flow
+
+
+def _is_met_elsewhere(scene: Scene, scope: Function, path: str) -> bool:
+    """Whether other methods meet a module of self; what is given, or self, is met anywhere."""
+    own, _, rest = path.partition(".")
+    if own != scene.own or not rest or scene.cls is None:
+        return True
+    name = rest.partition(".")[0]
+    family = {c for one in scene.project.family(scene.cls) for c in scene.project.ancestors(one)}
+    methods = [f for one in family for f in scene.project.methods(one).values() if f is not scope]
+    run = [f for f in methods if scene.stages.stage(f) != "building"]
+    return any(n.name == name for f in run for n in f.nodes(Attribute))
+
+
+def is_override(scene: Scene, function: Function) -> bool:
+    """Whether a function is a `train` of the user's own, which only sets modes."""
+    return function.name in MODES and scene.cls is not None
+
+
+def kept(scene: Scene, cls: Class | None) -> Modes:
+    """The modes that the classes' own `train` sets, whatever mode it is given."""
+    found: Modes = {}
+    for one in reversed(list(scene.project.ancestors(cls))) if cls is not None else ():
+        function = scene.project.methods(one).get("train")
+        if function is None or not function.parameters:
+            continue
+        me, began = function.parameters[0].name, False
+        for statement in function.body.body:
+            call = statement.expression if isinstance(statement, ExpressionStatement) else None
+            function_called = call.function if isinstance(call, Call) else None
+            if not isinstance(call, Call) or not isinstance(function_called, Attribute):
+                continue
+            path = dotted(function_called.object) or ""
+            if function_called.name == "train" and not path.startswith(f"{me}."):
+                began = True
+            elif began and is_kept(scene, one, me, call):
+                found[path.replace(me, scene.own or me, 1)] = False
+    return found
+
+
+def is_kept(scene: Scene, cls: Class, me: str, call: Call) -> bool:
+    """`self.bn.eval()` in `train`, of what no class above runs: its methods know nothing of it."""
+    function = call.function
+    path = dotted(function.object) if isinstance(function, Attribute) else None
+    if path is None or not path.startswith(f"{me}.") or not _sets_eval(call):
+        return False
+    name, above = path.split(".")[1], list(scene.project.ancestors(cls))[1:]
+    methods = [f for one in above for f in scene.project.methods(one).values()]
+    return not any(n.name == name for f in methods for n in f.nodes(Attribute))
+
+
+def _sets_eval(call: Call) -> bool:
+    """`self.bn.eval()`, `self.bn.train(False)`"""
+    function = call.function
+    if not isinstance(function, Attribute) or function.name not in MODES:
+        return False
+    given = call.arguments[0] if call.arguments else None
+    off = isinstance(given, Constant) and given.constant is False
+    return function.name == "eval" or function.name == "train" and off
 
 
 def mode_call(scene: Scene, call: Call) -> bool:
@@ -46,7 +126,7 @@ def mode_call(scene: Scene, call: Call) -> bool:
 
 def _sets_mode(scene: Scene, call: Call) -> bool:
     function = call.function
-    if not isinstance(function, Attribute) or function.name not in _MODES:
+    if not isinstance(function, Attribute) or function.name not in MODES:
         return False
     own = isinstance(scene.of(function), lattice.Function)
     return not own and isinstance(scene.of(function.object), Module)
@@ -73,16 +153,24 @@ def overridden(scene: Scene, cls: Class) -> None:
     project = scene.project
     if not project.is_module(cls):
         return
-    for name in sorted(_MODES & project.methods(cls).keys()):
+    for name in sorted(MODES.keys() & project.methods(cls).keys()):
         function = project.methods(cls)[name]
         body = [s for s in function.body.body if not is_docstring(s)]
         above = [s for s in body if any(_is_above(scene, c) for c in in_scope(s, Call))]
         if not above:
             continue
-        if not all(s in above or _is_nothing(s) for s in body):
+        known = [s for s in body if _is_followed(scene, cls, function, s)]
+        if not all(s in above or s in known or _is_nothing(s) for s in body):
             message = f"{name}() is left out with what it does beside: {_MODE}"
             scene.changes.report("module-mode", function, message)
         scene.changes.change(function, lambda f: _drop(scene, cls, f))
+
+
+def _is_followed(scene: Scene, cls: Class, function: Function, statement: Node) -> bool:
+    call = statement.expression if isinstance(statement, ExpressionStatement) else None
+    if not isinstance(call, Call) or function.name != "train":
+        return False
+    return is_kept(scene, cls, function.parameters[0].name, call)
 
 
 def _drop(scene: Scene, cls: Class, function: Function) -> None:
@@ -93,7 +181,7 @@ def _drop(scene: Scene, cls: Class, function: Function) -> None:
 def _is_above(scene: Scene, call: Call) -> bool:
     """`super().train(mode)`, `nn.Module.train(self, mode)`"""
     function = call.function
-    if not isinstance(function, Attribute) or function.name not in _MODES:
+    if not isinstance(function, Attribute) or function.name not in MODES:
         return False
     base = scene.of(function.object)
     return is_super(function.object) or isinstance(base, Torch) and base.name in PLAIN_MODULE

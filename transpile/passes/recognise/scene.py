@@ -1,10 +1,13 @@
 """What the parts of the pass share while they look at one scope: whose self it is, when it runs."""
 
+from collections.abc import Mapping
+
 from ...facts.modules import Modules
 from ...facts.program import ProgramFacts
 from ...facts.stages import Stages
 from ...facts.values import Values
 from ...facts.values.lattice import Value
+from ...model.expressions import Call
 from ...model.node import Expression
 from ...model.program import Class, Function, Scope
 from ...model.project import Project
@@ -27,6 +30,7 @@ class Scene:
         owner = self.project.owner(method) if method is not None else None
         is_module = owner is not None and self.project.is_module(owner)
         self.cls: Class | None = owner if is_module else None
+        self.modes: Mapping[Call, bool] = {}  # in which calls run, where it is not the caller's
         self.own = self.project.self_name(method) if method is not None and is_module else None
 
     @property
