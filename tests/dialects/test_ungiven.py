@@ -32,7 +32,7 @@ CASES = {
     "tuples of one, and of several": (
         "nn.f(x)",
         "def f(x, a=False):\n    y = (x, a) if a else (x,)\n    z = (x, a) if not a else x\n    return (y, z, a)\n",
-        "def f(x):\n    y = (x,)\n    z = x, False\n    return y, z, False\n",
+        "def f(x):\n    y = (x,)\n    z = x, False\n    return (y, z, False)\n",
     ),
     "one part decides": (
         "nn.f(x)",

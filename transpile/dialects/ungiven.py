@@ -18,10 +18,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .constant_expressions import Constants, Gone
 from .definitions import Entry
 from .unasked import words_of
-from .without_parameters import set_on_self, without
+from .without_parameters import Constants, Gone, without
 
 _DEFINED = (ast.FunctionDef, ast.ClassDef)
 _NO_ATTRIBUTES = {"dtype"}  # torch's layers have none: what is asked for one is an array
@@ -69,7 +68,7 @@ def without_ungiven(
 def _without(entry: Entry, own: Constants, gone: Gone, fixed: Constants) -> Entry:
     if not own and not fixed and gone.keys().isdisjoint(entry.uses):
         return entry  # it is read and written for nothing
-    text = without(entry.text, made_by(entry.node), own, gone, fixed)
+    text = without(entry.text, own, gone, fixed)
     return entry if text == entry.text else replace(entry, text=text)
 
 
@@ -165,7 +164,7 @@ def _named(tree: ast.AST) -> Iterator[tuple[ast.expr | ast.alias, ast.Call | Non
 
 
 @functools.lru_cache(maxsize=2048)
-def made_by(node: ast.stmt) -> ast.FunctionDef | None:
+def _made_by(node: ast.stmt) -> ast.FunctionDef | None:
     """What a call of a definition runs."""
     if isinstance(node, ast.FunctionDef):
         return None if node.decorator_list else node
@@ -180,13 +179,13 @@ def made_by(node: ast.stmt) -> ast.FunctionDef | None:
 def _ungiven(node: ast.stmt, uses: _Uses, kept: Collection[str] | None) -> Constants:
     """The parameters that are the same constant in all calls, and given by the program in none;
     `kept`: those that an earlier support file has, for whoever uses that."""
-    function = made_by(node)
+    function = _made_by(node)
     called = bool(uses.inside or uses.outside) or kept is not None
     if function is None or uses.escapes or not called:
         return {}
     if function.body[0].col_offset > function.col_offset + 4:  # on the line of the header
         return {}
-    found: dict[str, ast.Constant] = {}
+    found: dict[str, object] = {}
     for at, name, default in _parameters(function, isinstance(node, ast.ClassDef)):
         if name in (kept or ()) or any(_argument(call, at, name) for call in uses.outside):
             continue
@@ -195,7 +194,7 @@ def _ungiven(node: ast.stmt, uses: _Uses, kept: Collection[str] | None) -> Const
         value = given[0]
         alike = value is not None and {_said(v) for v in given} == {_said(value)}
         if isinstance(value, ast.Constant) and alike:
-            found[name] = value
+            found[name] = value.value
     return found
 
 
@@ -208,11 +207,11 @@ def _fixed(
     asked |= _SET_FROM_OUTSIDE
     found: dict[str, Constants] = {}
     for name, entry in entries.items():
-        function = made_by(entry.node)
+        function = _made_by(entry.node)
         methods = function is not None and function is not entry.node and not uses[name].escapes
-        known: dict[str, ast.Constant] = {}
+        known: dict[str, object] = {}
         for statement in function.body if methods and function is not None else ():
-            attribute = set_on_self(statement)
+            attribute = _set_on_self(statement)
             value = statement.value if isinstance(statement, ast.Assign) else None
             if attribute is None or not isinstance(value, ast.Constant) or attribute in asked:
                 continue
@@ -221,11 +220,19 @@ def _fixed(
             nodes = [n for n in ast.walk(entry.node) if isinstance(n, ast.Attribute)]
             stores = [n for n in nodes if n.attr == attribute and not isinstance(n.ctx, ast.Load)]
             if len(stores) == 1:
-                known[attribute] = value
+                known[attribute] = value.value
         if function is not None and len(known) == len(function.body):
             known.popitem()  # a constructor has a statement
         found[name] = known
     return found
+
+
+def _set_on_self(statement: ast.stmt) -> str | None:
+    """The a in `self.a = …`."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    if len(targets) != 1 or not isinstance(target := targets[0], ast.Attribute):
+        return None
+    return target.attr if getattr(target.value, "id", "") == "self" else None
 
 
 @functools.lru_cache(maxsize=2048)
@@ -250,7 +257,7 @@ def _above(name: str, entries: Mapping[str, Entry]) -> Iterator[str]:
 
 def _places(node: ast.stmt) -> dict[str, int | None]:
     """The parameters of a definition, each with its place among the arguments."""
-    function = made_by(node)
+    function = _made_by(node)
     if function is None:
         return {}
     return {name: at for at, name, _ in _parameters(function, isinstance(node, ast.ClassDef))}

@@ -77,6 +77,21 @@ class If(Statement):
         block.slot = (self.end, self.end) if self.start >= 0 else None
         self.touch()
 
+    def decide(self, way: bool) -> None:
+        """Put the side that is always run, or nothing, in its place."""
+        block, orelse = self.parent, self.orelse
+        assert isinstance(block, Block)
+        if not way and block.form == "elif" and isinstance(block.parent, If):
+            block.parent.skip_elif()
+        elif not way and orelse is not None and orelse.form == "elif":
+            block.substitute(self, [orelse.body[0]])
+        else:
+            side = self.body if way else orelse
+            if side is None or len(side.body) == 1 and isinstance(side.body[0], Pass):
+                block.remove(self)
+            else:
+                block.unfold(self, side)
+
     def skip_elif(self) -> None:
         """Leave out the `elif` below, for the `elif` or `else` that is below that."""
         assert self.orelse is not None and isinstance(self.orelse.body[0], If)

@@ -143,7 +143,7 @@ def needs_parentheses(parent: Node, child: Expression) -> bool:
         return not (
             isinstance(parent, Call) and len(parent.arguments) == 1 and parent.function is not child
         )
-    if isinstance(child, Display) and child.kind == "tuple" and not child.elements:
+    if isinstance(child, Display) and child.kind == "tuple" and len(child.elements) < 2:
         return True
     if (
         isinstance(parent, Attribute)

@@ -65,7 +65,7 @@ class Branches:
             return
         kept, other = (node.body, node.orelse) if way else (node.orelse, node.body)
         self.gone.update([node.test, *([other] if other is not None else [])])
-        self.changes.change(node, _taken if way else _skipped)
+        self.changes.change(node, lambda n: n.decide(way))
         if kept is not None and _always_leaves(kept.body):
             self._drop_after(node)
 
@@ -138,30 +138,6 @@ class Branches:
 
 def _flag_value(value: bool) -> Constant:
     return Constant(value, str(value))
-
-
-def _taken(node: If) -> None:
-    """The body takes the place of an `if`."""
-    block = node.parent
-    assert isinstance(block, Block)
-    if len(node.body.body) == 1 and isinstance(node.body.body[0], Pass):
-        block.remove(node)
-    else:
-        block.unfold(node, node.body)
-
-
-def _skipped(node: If) -> None:
-    """What stands below `else` or the next `elif` takes the place of an `if`, or nothing does."""
-    block, orelse = node.parent, node.orelse
-    assert isinstance(block, Block)
-    if block.form == "elif" and isinstance(block.parent, If):
-        block.parent.skip_elif()
-    elif orelse is None or len(orelse.body) == 1 and isinstance(orelse.body[0], Pass):
-        block.remove(node)
-    elif orelse.form == "elif":
-        block.substitute(node, [orelse.body[0]])
-    else:
-        block.unfold(node, orelse)
 
 
 def _always_leaves(body: list[Statement]) -> bool:
