@@ -18,7 +18,7 @@ from transpile.command import dialect
 from transpile.proof.models import constructed
 from transpile.source.files import Source
 
-from .verified import built, converted, given, namespace, verify
+from .verified import built, compare, converted, given, in_float64, namespace, verify
 
 HEAD = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n\n"
 FUNCTIONS = """
@@ -5595,3 +5595,82 @@ def test_layers_draw_nothing_in_inference_mode(layer):
     x = -jnp.ones((3, 4))
     one, other = (net(x, key=jax.random.key(i)) for i in range(2))
     np.testing.assert_array_equal(one, other)
+
+
+# What is None until the model runs: hidden states, caches, by whichever module they are set.
+NONE_UNTIL_IT_RUNS = """
+class Attention(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.qkv = nn.Linear(n, 3 * n)
+        self.cache = None
+
+    def forward(self, x):
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        if self.cache is not None:
+            k, v = torch.cat((self.cache[0], k)), torch.cat((self.cache[1], v))
+        self.cache = (k.detach(), v.detach())
+        return F.softmax(q @ k.t(), dim=-1) @ v
+
+
+class Cell(nn.Module):
+    def __init__(self, n, start=None):
+        super().__init__()
+        self.cell, self.gru = nn.LSTMCell(n, n), nn.GRUCell(n, n)
+        self.register_buffer("total", None, persistent=False)
+        self.h, self.c = start, None
+        self.last = torch.zeros(2, n) if n > 8 else None
+        self.seen = None
+
+    def forward(self, x):
+        if self.h is None:
+            self.h = (torch.zeros(x.size(0), 4), torch.zeros(x.size(0), 4))
+        self.h = self.cell(x, self.h)
+        c = self.gru(self.h[0], self.c)
+        self.h, self.c = (self.h[0].detach(), self.h[1].detach()), c.detach()
+        if self.total is None:
+            self.total = torch.zeros_like(x)
+        self.total += self.c
+        if self.last is not None and self.last.shape == x.shape:
+            x = x * self.last
+        self.last = x.exp().detach()
+        self.seen = x.detach()
+        return c + self.total
+
+
+class Net(nn.Module):
+    def __init__(self, n, resets):
+        super().__init__()
+        self.attention, self.resets = Attention(n), resets
+        self.cells = nn.ModuleList([Cell(n) for _ in range(2)])
+
+    def reset(self):
+        self.attention.cache = None
+        for cell in self.cells:
+            cell.h = cell.c = None
+            cell.last = None
+
+    def step(self, x):
+        x = self.attention(x)
+        for cell in self.cells:
+            x = cell(x)
+        return x + self.cells[0].h[0] * sum(cell.c.mean() for cell in self.cells if cell.c is not None)
+
+    def forward(self, x):
+        x = self.step(x)
+        if self.resets:
+            self.reset()
+        return self.step(x) + self.cells[1].seen
+"""
+
+
+@pytest.mark.parametrize("resets", [False, True])
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_is_none_until_the_model_runs(target, resets):
+    (made,), support, _ = dialect.convert([given(HEAD + NONE_UNTIL_IT_RUNS)], "", target)
+    assert not made.diagnostics, made.diagnostics
+    scope = converted(made.code, support)
+    with in_float64():
+        theirs = namespace(HEAD + NONE_UNTIL_IT_RUNS, "program")["Net"](4, resets)
+        ours = built(lambda **given: scope["Net"](4, resets, **given), scope["Net"])
+        compare(theirs, ours, [torch.randn(3, 4)], target, True)

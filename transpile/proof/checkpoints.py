@@ -17,7 +17,8 @@ def from_torch(source: Any, model: Any) -> Any:
     """
     if flax.is_model(model):
         variables = flax.arrays(model, constants=True)
-        return flax.load(model, _values(source, variables, flax.unsaved(variables), model))
+        held = {name: v.get_value() for name, v in variables.items()}
+        return flax.load(model, _values(source, held, flax.unsaved(variables), model))
     if equinox.is_model(model):
         held = equinox.arrays(model, unsaved=True)
         unsaved = held.keys() - equinox.arrays(model)
@@ -36,7 +37,8 @@ def to_torch(model: Any, state: Any = None, module: Any = None) -> dict[str, Any
     if flax.is_model(model):
         variables = flax.arrays(model)
         saved = variables.keys() - flax.unsaved(variables)
-        return weights.to_torch({n: v[...] for n, v in variables.items() if n in saved})
+        held = {n: v.get_value() for n, v in variables.items() if n in saved}
+        return weights.to_torch({n: v for n, v in held.items() if v is not None})
     if equinox.is_model(model):
         return weights.to_torch(equinox.arrays(model, state))
     found = weights.to_torch(model, state)
@@ -47,15 +49,16 @@ def _values(
     source: Any, arrays: Mapping[str, Any], unsaved: set[str], model: Any
 ) -> dict[str, Any]:
     """The value for each array of a model, by torch's names. `unsaved`: those that torch may lack,
-    and may have in another shape, as what forward passes keep."""
+    and may have in another shape, as what forward passes keep; so with what is None."""
     tensors = dict(_named(source, arrays))
+    unsaved = unsaved | {n for n, a in arrays.items() if a is None}
     missing = [n for n in arrays if n not in tensors and n not in unsaved]
     kept = {_storage(tensors[n]) for n in arrays if n in tensors}
     surplus = [n for n, t in tensors.items() if n not in arrays and _storage(t) not in kept]
     saved = source if isinstance(source, Mapping) else source.state_dict()  # no caches
     surplus = [n for n in surplus if n in saved and not _is_constant(model, n, tensors[n])]
     made = {n: weights.to_array(tensors[n]) for n in arrays if n in tensors}
-    known = {n: a.shape for n, a in arrays.items() if a is not None and n not in unsaved}
+    known = {n: a.shape for n, a in arrays.items() if n not in unsaved}
     misshaped = [n for n, value in made.items() if value.shape != known.get(n, value.shape)]
     _check(missing, surplus, misshaped)
     return made

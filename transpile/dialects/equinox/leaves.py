@@ -126,7 +126,7 @@ class Leaves:
             else:
                 node.replace(Subscript(plain, Constant(...)))
         elif self.plan.signatures.is_state(node) and not self._is_index(node):
-            unset = self.plan.begins_unset(node.name, self.function.owner)
+            unset = self.plan.is_unset_at(node, self.function)
             if self.building:
                 node.replace(Attribute(plain, "init"))
             elif self._may_be_none(node) and not unset:
@@ -138,7 +138,7 @@ class Leaves:
 
     def _is_index(self, node: Read) -> bool:
         """Whether it is only asked whether there is a place for a value."""
-        return is_tested(node) and not self.plan.begins_unset(node.name, self.function.owner)
+        return is_tested(node) and not self.plan.is_unset_at(node, self.function)
 
     def _may_be_none(self, node: Read) -> bool:
         """Whether a buffer may be missing, and the function does not ask for any that may."""

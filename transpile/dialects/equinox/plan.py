@@ -3,7 +3,7 @@
 from ...facts.modules import ARRAYS, SUBMODULE, Array, Field, possibly_none
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Module, Sequence, Value
-from ...model.effects import BUFFER, MIXED, PARAM, Mode, Support
+from ...model.effects import BUFFER, MIXED, PARAM, Mode, Read, Support
 from ...model.expressions import Attribute, Call, Name, is_none
 from ...model.node import Expression
 from ...model.program import Class, Function
@@ -88,6 +88,24 @@ class Plan(running.Plan):
     def begins_unset(self, name: str, cls: Class | None) -> bool:
         """Whether a state is None until something is written, as what a model caches."""
         return (cls, name) in self._unset and name in self.signatures.written
+
+    def classes_at(self, read: Read, function: Function) -> list[Class | None]:
+        """The classes of the module that has an array: of self, that of the function."""
+        value = read.object.value
+        own = isinstance(read.object, Name) and read.object.id == function.parameters[0].name
+        if own or not isinstance(value, Module):
+            return [function.owner]
+        return [*self.modules.classes_of(value.refs)]
+
+    def is_unset_at(self, read: Read, function: Function) -> bool:
+        """The same of a state wherever it is."""
+        return any(self.begins_unset(read.name, c) for c in self.classes_at(read, function))
+
+    def is_reshaped(self, read: Read, function: Function) -> bool:
+        """Whether a state may be of another shape, or None, before a call and after it."""
+        classes = self.classes_at(read, function)
+        unsaved = any(not self.is_saved(read.name, c) for c in classes)
+        return unsaved or self.is_unset_at(read, function)
 
     def is_saved(self, name: str, cls: Class | None) -> bool:
         """Whether torch saves a buffer; what it does not may be of another shape with each call."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...facts.modules import Array
-from ...facts.values.lattice import Module, Static
+from ...facts.modules import ARRAYS, Array
+from ...facts.values.lattice import Module, Static, Tensor
 from ...model.copy import clone
 from ...model.effects import Cond, Declare, Loop, NewArray, Put, Read, Scan, Support, Tie, Write
 from ...model.expressions import (
@@ -46,15 +46,17 @@ def declare(low: Lowering, node: Declare) -> None:
     none = is_none(node.expression) and cls is not None and low.plan.is_data(cls, node.name)
     again = cls is not None and low.plan.is_set_again(cls, node.name)
     begun = low.plan.begun(cls, node.name) if cls is not None else Begun()
-    given = {leaf: low.plan.given(leaf) for leaf in _leaves(node.expression)}
+    late = low.plan.is_late(cls, node.name) and node.kind in ARRAYS
+    given = {leaf: low.plan.given(leaf) for leaf in _leaves(node.expression) if not late}
 
     def edit(node: Declare) -> None:
         assert node.expression is not None
-        if none:
-            word = low.support("Constant") if begun.unmade else nnx("data")
-            node.expression.replace(Call(word, [Constant(None)]))
+        if none and not late:
+            node.expression.replace(Call(nnx("data"), [Constant(None)]))
         elif node.kind == "submodule":
             _held(node.expression)
+        elif late:
+            node.expression.wrap(lambda v: _variable(low, node.here, node.name, node.persistent, v))
         else:
             absent = [end for end in sides(node.expression) if again and is_none(end)]
             for leaf in _leaves(node.expression):
@@ -175,9 +177,10 @@ def write(low: Lowering, node: Write) -> None:
     """`self.hits[...] += 1`; what was None so far becomes a Variable."""
     target, value = node.target, node.value  # a target is a Name in a walk over params
     own = isinstance(target, Attribute) and low.is_self(target.object)
-    first = own and low.plan.is_unset(low.cls(node), target.name)
-    path = dotted_read(target)
-    cls = low.cls(node)
+    late = isinstance(target, Read) and True in low.plan.late_at(target)
+    first = own and not late and low.plan.is_unset(low.cls(node), target.name)
+    gone = not late and low.unit(node) in low.plan.building
+    path, cls = dotted_read(target), low.cls(node)
     begun = low.plan.begun(cls, target.name) if own and cls is not None else Begun()
     tied = low.plan.written_tie(low.unit(node), path)
     owner = f"{low.self_name(node)}.{tied.owner}" if tied is not None else ""
@@ -189,6 +192,7 @@ def write(low: Lowering, node: Write) -> None:
             return
     same = isinstance(value, Binary) and isinstance(value.left, Read)
     augmented = same and path is not None and dotted_read(value.left) == path  # type: ignore[attr-defined]
+    augmented = augmented and (not late or isinstance(value.value, Tensor))
     put = (
         isinstance(value, Put) and isinstance(value.base, Read) and dotted_read(value.base) == path
     )
@@ -200,27 +204,24 @@ def write(low: Lowering, node: Write) -> None:
             target = Attribute(target.object, target.name)
         value: Any = node.value
         made: Assign | ExpressionStatement
-        if is_none(value) and isinstance(node.target, Read) and low.unit(node) in low.plan.building:
+        if begun.fraction and (first or late) and isinstance(value, Constant):
+            if not is_none(value):  # as what other sides of branches set
+                value = Constant(float(value.constant))
+        if gone and is_none(value) and isinstance(node.target, Read):
             made = Assign([target], Constant(None))  # it goes without from here on
         elif augmented:
             made = Assign([whole(target)], _detached(node, value.right), value.operator)
         elif placed:
             operator = IN_PLACE.get(value.how, "")
             made = Assign([Subscript(target, value.index)], _detached(node, value.new), operator)
+        elif shaped or late:
+            setter = Attribute(target, "set_value")
+            made = ExpressionStatement(Call(setter, [_detached(node, value)]))
         elif first:
-            if begun.fraction and isinstance(value, Constant) and not is_none(value):
-                number: Any = value.constant  # as what other sides of branches set
-                value = Constant(float(number))
-            value = _detached(node, value)
-            made = Assign([target], Call(low.support("Constant"), [value]))
+            made = Assign([target], Call(low.support("Constant"), [_detached(node, value)]))
         elif begins is not None:
-            value = _detached(node, value)
-            made = Assign(
-                [target], _variable(low, begins.kind, begins.name, begins.persistent, value)
-            )
-        elif shaped:
-            call = Call(Attribute(target, "set_value"), [_detached(node, value)])
-            made = ExpressionStatement(call)
+            kept = begins.kind, begins.name, begins.persistent
+            made = Assign([target], _variable(low, *kept, _detached(node, value)))
         else:
             made = Assign([whole(target)], _detached(node, value))
         node.replace(made if tied is None else _where_tied(made, path, owner))

@@ -3,7 +3,7 @@ a module is wanted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...facts.calls import applied
@@ -11,7 +11,7 @@ from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module as ModuleValue
 from ...facts.values.lattice import classes_of
-from ...model.effects import New, Support
+from ...model.effects import New, Read, Support, Write
 from ...model.expressions import Attribute, Call, Starred
 from ...model.names import dotted
 from ...model.node import Expression
@@ -27,6 +27,7 @@ class Building(Program):
     def __init__(self, project: Project, facts: ProgramFacts, used: Iterable[str]) -> None:
         super().__init__(project, facts, used)
         self.building = self._building()
+        self._late = set(self._set_late())
 
     @property
     def conventions(self) -> Building:
@@ -53,6 +54,29 @@ class Building(Program):
                             found.add(target)
                             todo.append(target)
         return found
+
+    def _set_late(self) -> Iterator[tuple[Class, str]]:
+        """The arrays that may be None, and that are set while the model runs."""
+        for function in (f for f in self.units if f not in self.building):
+            for write in (n for n in function.body.walk() if isinstance(n, Write)):
+                if not isinstance(write.target, Read):
+                    continue
+                for cls in self.classes_at(write.target.object, function):
+                    for one in self.family(cls):
+                        if (self.array(one, write.target.name) or ("", False))[1]:
+                            yield one, write.target.name
+
+    def is_late(self, cls: Class | None, name: str) -> bool:
+        """Whether an array may be None until the model runs: its Variable is there, and has None,
+        so that the model is the same tree before and after."""
+        unmade = cls is not None and self.begun(cls, name).unmade
+        return unmade or (cls, name) in self._late
+
+    def late_at(self, array: Read) -> set[bool]:
+        """The same of an array of any module, for the classes that this may be of."""
+        unit = self.unit(array)
+        classes = self.classes_at(array.object, unit) if unit is not None else []
+        return {self.is_late(cls, array.name) for cls in classes}
 
     def targets(self, call: Call) -> list[Function]:
         """The functions of the program that a call may run, for what they have to be given."""

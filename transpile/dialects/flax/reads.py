@@ -46,16 +46,12 @@ def read(low: Lowering, node: Read) -> None:
         return
     indexed = isinstance(parent, Subscript) and parent.object is node
     asked = isinstance(parent, Attribute) and parent.name in ASKED
-    test = _is_test(node)
-    cls = low.cls(node) if low.is_self(node.object) else None
-    if test and cls is not None and low.plan.begun(cls, node.name).unmade:
-        low.edits.change(
-            node, lambda n: _plain(n).wrap(lambda n: Call(low.support("array_of"), [n]))
-        )
-    elif test or indexed or asked or _is_listed(node):
+    test, late = _is_test(node), low.plan.late_at(node)
+    if indexed or asked or _is_listed(node) or test and True not in late:
         low.edits.change(node, _plain)
-    elif _may_be_none(low, node):
-        low.edits.change(node, lambda n: n.wrap(lambda n: _array_of(low, n)))
+    elif test or _may_be_none(low, node) or True in late and not isinstance(node.value, Tensor):
+        held = _value if late == {True} else _array_of
+        low.edits.change(node, lambda n: n.wrap(lambda n: held(low, n)))
         low.edits.change(node, _plain)
     else:
         low.edits.change(node, lambda n: _plain(n).wrap(whole))
@@ -63,6 +59,11 @@ def read(low: Lowering, node: Read) -> None:
 
 def _array_of(low: Lowering, node: Expression) -> Call:
     return Call(low.support("array_of"), [node])
+
+
+def _value(low: Lowering, node: Expression) -> Call:
+    """What a Variable holds that may have None, or a tuple."""
+    return Call(Attribute(node, "get_value"), [])
 
 
 def _is_copied(node: Read, around: Declare) -> bool:
@@ -199,7 +200,7 @@ def _hasattr_asked(low: Lowering, node: Call) -> None:
         return
     attribute = str(name.constant)
     if low.plan.begun(cls, attribute).unmade:
-        held = _array_of(low, Attribute(clone(module), attribute))
+        held = _value(low, Attribute(clone(module), attribute))
         low.edits.change(node, lambda n: n.replace(Compare([held, Constant(None)], ["is not"])))
 
 

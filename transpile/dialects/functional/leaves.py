@@ -212,6 +212,10 @@ class Leaves:
             node.replace(Subscript(params, Constant(node.name)))
         elif asks_for_none(around):
             words = {"is": "not in", "is not": "in", "==": "not in", "!=": "in"}
+            if self.plan.conventions.presence.is_unset(node):
+                entry = Call(Attribute(entries, "get"), [Constant(node.name)])
+                node.replace(entry)
+                return
             around.replace(Compare([Constant(node.name), entries], [words[around.operators[0]]]))
         elif node.kind == MIXED and node.name in self.plan.numbers | self.plan.plain_numbers:
             node.replace(numbers.read(node.name, entries, node.object))

@@ -139,6 +139,10 @@ class Presence:
                 return True
         return False
 
+    def is_unset(self, read: Read) -> bool:
+        """Whether a call may set an array to None: it is in the state then, and None."""
+        return read.name in self._unset
+
     def kinds(self, asked: Asked) -> set[str]:
         """What has to be at hand to answer: params, the state."""
         if isinstance(asked.name, Constant) and asked.default is None and self.is_certain(asked):

@@ -34,10 +34,16 @@ def handed(call: Call) -> FunctionValue | None:
 
 
 class Changes:
-    """Which parameter each function changes, and gives back. `targets`: what a call may run."""
+    """Which parameter each function changes, and gives back. `targets`: what a call may run;
+    `is_state`: whether an array changes while the model runs, which changes no module."""
 
-    def __init__(self, functions: Sequence[Function], targets: Targets) -> None:
-        self.targets = targets
+    def __init__(
+        self,
+        functions: Sequence[Function],
+        targets: Targets,
+        is_state: Callable[[Expression], bool],
+    ) -> None:
+        self.targets, self.is_state = targets, is_state
         self._changed: dict[Function, int] = {}  # by the place of the parameter
         self._functions = [f for f in functions if f.name not in ("__init__", "__call__")]
         self._methods = set[Function]()  # that set something on their own module
@@ -132,7 +138,8 @@ class Changes:
     def _places(self, nodes: Iterable[Node], building: bool) -> Iterator[Expression]:
         for node in nodes:
             if isinstance(node, Write):
-                yield node.target
+                if building or not self.is_state(node.target):
+                    yield node.target
             elif isinstance(node, Assign) and not isinstance(node, Declare):
                 yield from (t for t in node.targets if is_part_of_module(t))
             elif isinstance(node, Call) and (child := child_set(node)) is not None:

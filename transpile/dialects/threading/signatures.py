@@ -37,7 +37,7 @@ class Signatures:
         self.found = Targets(facts.modules, facts.effects)
         self._targets: dict[Call, list[Function] | None] = {}
         self.functions = list(reached(project, self.modules, self.found, set(kept), facts.rulebook))
-        self.changes = Changes(self.functions, self.targets)
+        self.changes = Changes(self.functions, self.targets, self.is_state)
         callers = self._callers()
         self.building = self._only_built(callers)
         self.written = {
