@@ -2808,6 +2808,69 @@ class Net(nn.Module):
             total.masked_scatter_(mask, step.masked_select(mask))
         return total
 """
+# Attributes that what they held is put into, and a size beside layers in a container.
+PUT_INTO_ITSELF = """
+class Doubled(nn.Module):
+    def __init__(self, fn):
+        super().__init__()
+        self.fn = fn
+
+    def forward(self, x):
+        return self.fn(x) * 2
+
+
+def normalization(size):
+    return nn.LayerNorm(size)
+
+
+class Net(nn.Module):
+    def __init__(self, size=4, pool=True):
+        super().__init__()
+        self.size = size
+        self.first = nn.Linear(4, 4)
+        if pool:
+            self.first = nn.Sequential(self.first, nn.Tanh())
+        self.second = Doubled(nn.Linear(4, 4))
+        self.second = Doubled(self.second)
+        self.layers = [nn.Linear(4, 4)]
+        self.layers.append(nn.ReLU())
+        self.layers = nn.Sequential(*self.layers)
+        self.a = nn.Sequential(normalization(self.size), nn.Linear(4, 4))
+        self.b = nn.Sequential(normalization(self.size), nn.Linear(4, 4))
+
+    def forward(self, x, y):
+        return self.layers(self.second(self.first(x))) + self.a(y) * self.b(y)
+"""
+# A container of torch's with a forward pass of its own, that calls its items by their numbers.
+ITEMS_OF_ITSELF = """
+class Backbone(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.norm = nn.Linear(4, 4), nn.BatchNorm1d(4)
+
+    def forward(self, x):
+        return {"a": self.norm(self.fc(x)), "b": x}
+
+
+class Joiner(nn.Sequential):
+    def __init__(self, backbone, position):
+        super().__init__(backbone, position)
+        self.channels = 4
+
+    def forward(self, x):
+        found = self[0](x)
+        return [self[1](y) for _, y in sorted(found.items())]
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = Joiner(Backbone(), nn.Linear(4, 4))
+
+    def forward(self, x, y):
+        a, b = self.body(x)
+        return a * y + b
+"""
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there, and functional of a list of the

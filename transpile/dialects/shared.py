@@ -82,8 +82,8 @@ class Shared:
                 reports.report("shared-module", node, why)
 
     def _run(self, call: Call) -> Iterator[Function]:
-        """What a call may run; where that is not known all that the functions have inside by which
-        its name is bound: `get, other = map(cached, (f, g))`."""
+        """What a call may run; else what is inside of the functions that its name is bound by:
+        `get, other = map(cached, (f, g))`."""
         targets = self.plan.conventions.targets(call)
         yield from targets or ()
         if targets or not isinstance(call.function, Name):
@@ -154,7 +154,8 @@ class Shared:
         node = _whole(use.node)
         own = self._own(node)
         if own is not None:
-            yield Use(node, own, self.me)
+            if getattr(node.nearest(Declare), "name", "") != own:  # `self.g = Sequential(self.g)`
+                yield Use(node, own, self.me)
         elif isinstance(node, (Attribute, Subscript)):
             path = node.object
             while not isinstance(path, Name) and self._own(path) is None:
@@ -213,16 +214,15 @@ class Shared:
 
     def _is_held(self, use: Use) -> bool:
         """Whether a container is filled with an attribute of any class."""
-        new = use.node.nearest(New, Declare)
+        new = use.node.nearest(Call, Declare)  # not `nn.Sequential(make(self.size))`
         if not isinstance(new, New) or self._own(use.node) is None:
             return False
         word = (dotted(new.function) or str(getattr(new.function, "name", ""))).rpartition(".")[2]
         return word in CONTAINERS
 
     def _own(self, node: Node) -> str | None:
-        if isinstance(node, Attribute) and dotted(node.object) == self.me:
-            return node.name
-        return None
+        own = isinstance(node, Attribute) and dotted(node.object) == self.me
+        return node.name if own else None  # type: ignore[attr-defined]
 
 
 def _is_item(node: Expression) -> bool:

@@ -205,9 +205,10 @@ def _called(module: Expression) -> Call:
 
 
 def has_own_index(value: Module, modules: Modules) -> bool:
-    """Whether a class of the user's says what `bank[1]` is."""
-    classes = [ref for ref in value.refs if isinstance(ref, Class)]
-    return any(modules.find(cls, "__getitem__") for cls in classes)
+    """Whether a class of the user's says what `bank[1]` is; torch's containers have it as well."""
+    found = (modules.find(ref, "__getitem__") for ref in value.refs if isinstance(ref, Class))
+    owners = (f.owner for f in found if f is not None and f.owner is not None)
+    return not all(map(modules.is_library, owners))
 
 
 def is_of_class(call: Call) -> bool:
