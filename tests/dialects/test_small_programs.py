@@ -1575,7 +1575,10 @@ class Net(nn.Module):
 NAMED_TYPES = """
 import sys
 
+from torch import Tensor
+
 networks = sys.modules[__name__]
+KINDS = (networks.Tensor, float)
 
 
 class Net(nn.Module):
@@ -1587,6 +1590,7 @@ class Net(nn.Module):
         self.out = nn.Linear(4, 4)
 
     def forward(self, x, y):
+        assert isinstance(y, KINDS) and isinstance(x, networks.Tensor)
         return self.out(self.loss(x)) + y
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from ...facts.bindings import Definitions
 from ...facts.leading import Leading
 from ...facts.program import ProgramFacts
-from ...facts.values.lattice import UNKNOWN, Tensor, Torch, is_traced
+from ...facts.values.lattice import UNKNOWN, Package, Tensor, Torch, is_traced
 from ...model.effects import Unconverted
 from ...model.expressions import Attribute, Call, Name, NamedExpression
 from ...model.names import dotted
@@ -160,12 +160,16 @@ class Conversion:
     # --- names -----------------------------------------------------------------------------------
 
     def torch_name(self, node: Node) -> str | None:
-        """The torch name that an expression refers to through an import; a local alias keeps its
-        own name.
+        """The torch name that an expression refers to through an import, here or of a file that it
+        names (`ops = sys.modules[__name__]`); a local alias keeps its own name.
         """
         value = known(node)
         if not isinstance(value, Torch):
             return None
+        file = known(node.object) if isinstance(node, Attribute) else None
+        if isinstance(file, Package):
+            imports = self.facts.project.names[file.file].imports
+            return value.name if node.name in imports else None  # type: ignore[attr-defined]
         head = (dotted(node) or "").partition(".")[0]
         return value.name if head in self.imported else None
 
