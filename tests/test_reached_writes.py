@@ -44,6 +44,7 @@ CALLED = {
     "a view": _G + "def f(x, y):\n    z = x * 1\n    y = g(z.view(-1))\n    return z, y",
     "a view, and nothing returned": "def g(t):\n    t.mul_(2)\ndef f(x, y):\n    z = x * 1\n    g(z.t())\n    return z",
     "a choice of arguments": _G + "def f(x, y, c=True):\n    a, b = x * 1, y * 1\n    z = g(a if c else b)\n    return a, b, z",
+    "a default that is an array": "def f(x, y):\n    h = x * 1\n    def g(t, base=h):\n        base += 1\n        return t * 2\n    y = g(y)\n    return y + h",
     "parts that are spread": "def g(a, b):\n    a.mul_(2)\n    return a + b\ndef f(x, y):\n    z = x * 1\n    y = g(*z.chunk(2))\n    return z, y",
 }  # fmt: skip
 

@@ -58,6 +58,10 @@ def _check(frame: Frame, node: Call, target: Target, call: Call) -> Expression |
     _check_elements(frame, node, target, call, summary)
     if not summary.parameters:
         return None
+    left = _written_default(frame, target, summary.parameters, call)
+    if left is not None:
+        message = f"{target.name} changes {left} in place, whose default is one array for all calls"
+        return frame.unconverted("mutated-argument", node, f"{message}: pass {left} here")
     twice = _passed_twice(frame, target, summary.parameters, call)
     if twice is not None:
         message = f"{target.name} changes {twice} in place, and is given the same memory twice"
@@ -106,6 +110,19 @@ def _arguments(
         if name in written and argument not in seen and not plain:
             seen.add(argument)
             yield name, argument
+
+
+def _written_default(frame: Frame, target: Target, written: Set[str], call: Call) -> str | None:
+    """The parameter that the callee writes, where the call leaves its default: `g(x)` of
+    `def g(t, base=h): base += t`."""
+    calls = frame.memory.program.calls
+    given = {name for name, _ in calls.arguments(call, target)}
+    for parameter in calls.parameters(target)[max(target.given, 0) :]:
+        default = parameter.default
+        if default is not None and parameter.name in written - given:
+            if not is_flag(default) and not _is_plain(default):
+                return parameter.name
+    return None
 
 
 def _is_plain(argument: Expression) -> bool:
