@@ -120,6 +120,8 @@ def sqrt(input):
 
 @rule("torch.rsqrt", "torch.Tensor.rsqrt")
 def rsqrt(input):
+    if known(not jnp.issubdtype(input.dtype, jnp.inexact)):  # which lax.rsqrt asks for
+        return 1 / jnp.sqrt(input)
     return lax.rsqrt(input)
 
 
@@ -175,6 +177,8 @@ def logaddexp2(input, other):
 
 @rule("torch.sigmoid", "torch.special.expit", "torch.nn.functional.sigmoid", "torch.Tensor.sigmoid")
 def sigmoid(input):
+    if known(not jnp.issubdtype(input.dtype, jnp.inexact)):  # which jax.nn.sigmoid asks for
+        return jax.scipy.special.expit(input)
     return jax.nn.sigmoid(input)
 
 

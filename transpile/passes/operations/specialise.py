@@ -246,7 +246,7 @@ class Specialised:
 
 
 _NEVER_NONE = frozenset({"int", "float", "bool", "str", "shape", "dtype", "range"})
-_KINDS = {"jnp.integer": "iu", "jnp.unsignedinteger": "u", "jnp.floating": "f"}
+_KINDS = {"jnp.integer": "iu", "jnp.unsignedinteger": "u", "jnp.floating": "f", "jnp.inexact": "fc"}
 _QUESTIONS: dict[str, Callable[..., Any]] = {
     "isinstance": Specialised._isinstance,
     "jnp.issubdtype": Specialised._holds,
