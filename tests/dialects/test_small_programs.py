@@ -2999,7 +2999,11 @@ def test_sizes_that_are_told_are_said_in_jax(target):
 def test_what_is_not_converted_is_said_on_lines_that_fit(target):
     call = "torch.utils.data.DataLoader(\n    a,\n    b, name='c'" + ", aa=1" * 30 + ",\n)"
     (made,), _, _ = dialect.convert([given(f"import torch\na = {call}\n")], "", target)
-    (text,) = [n for n in ast.walk(ast.parse(made.code)) if isinstance(n, ast.Constant) and "DataL" in str(n.value)]
+    (text,) = [
+        n
+        for n in ast.walk(ast.parse(made.code))
+        if isinstance(n, ast.Constant) and "DataL" in str(n.value)
+    ]
     assert text.value == "torch.utils.data.DataLoader(a, b, name='c'" + ", aa=1" * 30 + ",)"
     assert max(map(len, made.code.splitlines())) < 100
 
@@ -3007,7 +3011,7 @@ def test_what_is_not_converted_is_said_on_lines_that_fit(target):
 def test_classes_given_at_all_constructions_are_called_as_they_are():
     (made,), _, _ = dialect.convert([given(HEAD + GIVEN_CLASSES)], "", "functional")
     assert ".apply(" not in made.code
-    assert "self.mlp(params[\"mlp\"], self.norm(params[\"norm\"], x))" in made.code
+    assert 'self.mlp(params["mlp"], self.norm(params["norm"], x))' in made.code
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -3415,7 +3419,9 @@ def test_params_that_follow_others_are_refused_where_a_model_is_frozen(target):
 
 
 def test_params_that_follow_others_are_refused_where_a_name_would_not():
-    early = TEACHER.replace("        self.step()\n", "        w = self.slow.weight\n        self.step()\n")
+    early = TEACHER.replace(
+        "        self.step()\n", "        w = self.slow.weight\n        self.step()\n"
+    )
     early = early.replace("return y,", "return y + x @ w,")
     (made,), *_ = dialect.convert([given(HEAD + early)], "", "flax")
     assert {d.id for d in made.diagnostics} == {"parameter-write"}
@@ -3463,7 +3469,9 @@ def test_an_autograd_function_draws_from_the_stream_of_the_module_in_flax():
     model, x = converted(made.code, support)["Net"](rngs=nnx.Rngs(0)), jnp.ones(4)
     first, second = model(x), model(x)
     assert (first >= 1).all() and (first != second).all()
-    several = NOISY.replace("return x + s", "'''Noise.'''\n        s = s * torch.rand(1)\n        return x + s")
+    several = NOISY.replace(
+        "return x + s", "'''Noise.'''\n        s = s * torch.rand(1)\n        return x + s"
+    )
     several = several.replace("return g * 0.5", "return g * torch.rand(1) * torch.rand(1)")
     (made,), support, _ = dialect.convert([given(HEAD + several)], "", "flax")
     assert not made.diagnostics
@@ -3477,7 +3485,10 @@ def test_an_autograd_function_draws_from_the_stream_of_the_module_in_flax():
 def test_a_file_of_functions_alone_is_converted(target):
     source = "import torch\n\n\ndef f(x):\n    return torch.cat([x, x])\n"
     (made,), _, _ = dialect.convert([given(source)], "", target)
-    assert made.code == "import jax.numpy as jnp\n\n\ndef f(x):\n    return jnp.concatenate([x, x], axis=0)\n"
+    assert (
+        made.code
+        == "import jax.numpy as jnp\n\n\ndef f(x):\n    return jnp.concatenate([x, x], axis=0)\n"
+    )
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -3683,7 +3694,9 @@ def test_initialisers_are_handed_to_what_a_constructor_calls(target):
     (made,), support, _ = dialect.convert([given(source)], "", target)
     assert "# with room for relu" in made.code and "# plain" in made.code
     model = built(lambda **k: scope["Net"](4, **k), (scope := converted(made.code, support))["Net"])
-    arrays = to_torch(model.init(jax.random.key(0)), {}) if target == "functional" else to_torch(model)
+    arrays = (
+        to_torch(model.init(jax.random.key(0)), {}) if target == "functional" else to_torch(model)
+    )
     assert (arrays["main.0.bias"] == 2).all() and (arrays["critic.bias"] == 0).all()
     for name, gain in (("main.0.weight", 2), ("main.2.weight", 2), ("critic.weight", 1)):
         weight = arrays[name] if name == "main.2.weight" else arrays[name].T
@@ -3752,7 +3765,9 @@ def test_modules_run_while_a_model_is_built_for_the_sizes_that_they_give(target)
     verify(source, "Net", "", [torch.randn(2, 3, 8, 8, dtype=torch.float64)], target)
 
 
-@pytest.mark.parametrize("call", ["self.forward(torch.ones(1, 4))", "n = self(torch.ones(1, 4)).shape"])
+@pytest.mark.parametrize(
+    "call", ["self.forward(torch.ones(1, 4))", "n = self(torch.ones(1, 4)).shape"]
+)
 @pytest.mark.parametrize("target", ["functional", "equinox"])
 def test_what_a_module_counts_while_it_is_built_is_no_size(target, call):
     (made,), _, _ = dialect.convert([given(HEAD + PROBED.format(call=call))], "", target)
@@ -4089,7 +4104,9 @@ def others():
 """
 
 
-@pytest.mark.parametrize("init", ["", "partial(nn.LayerNorm, eps=1e-3), nn.Tanh", "act_layer=lambda: nn.ReLU()"])
+@pytest.mark.parametrize(
+    "init", ["", "partial(nn.LayerNorm, eps=1e-3), nn.Tanh", "act_layer=lambda: nn.ReLU()"]
+)
 @pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
 def test_the_classes_that_a_model_is_given_by_default_are_what_its_layers_are(target, init):
     source = HEAD + CLASSES_GIVEN
@@ -4171,7 +4188,9 @@ class Drawing(Net):
 def test_what_is_refused_in_a_function_asks_for_no_params():
     (made,), _, _ = dialect.convert([given(HEAD + UNPLACED)], "", "functional")
     assert {d.line for d in made.diagnostics} == {20, 32, 44, 48, 49, 56}, made.diagnostics
-    headers = "evaluate(x, n=3): report(x): main(): score(x): second(x): wrapped(x): drawn(): draw(x):".replace(": ", ":|")
+    headers = "evaluate(x, n=3): report(x): main(): score(x): second(x): wrapped(x): drawn(): draw(x):".replace(
+        ": ", ":|"
+    )
     for line in (*(f"def {h}" for h in headers.split("|")), "score(jnp.ones((3, 4)))"):
         assert line in made.code, made.code
 
@@ -4190,7 +4209,9 @@ class Net(nn.Module):
 """
 
 
-@pytest.mark.parametrize("program, told", [(UNBOUNDED, [14]), (UNBOUNDED.replace("(x)\n", "(x).detach()\n"), [])])
+@pytest.mark.parametrize(
+    "program, told", [(UNBOUNDED, [14]), (UNBOUNDED.replace("(x)\n", "(x).detach()\n"), [])]
+)
 def test_a_loop_without_a_bound_has_no_gradient_and_says_so(program, told):
     (made,), _, _ = dialect.convert([given(HEAD + program)], "", "functional")
     assert [d.line for d in made.diagnostics] == told
@@ -4528,7 +4549,6 @@ class Net(Base):
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_sequential_writes_a_layer_of_its_own(target):
     verify(HEAD + FILLS_ITS_OWN_LAYER, "Net", "4", [torch.randn(3, 4, dtype=torch.float64)], target)
-
 
 
 CALLS_ITSELF = """
@@ -5054,9 +5074,14 @@ class Net(nn.Module):
 def test_what_becomes_a_parameter_is_none_yet(target):
     (made,), _, _ = dialect.convert([given(HEAD + ASKS_FOR_PARAMETERS)], "", target)
     assert [(d.id, d.line) for d in made.diagnostics] == [("unsupported", 17)]
-    a, b = ASKS_FOR_PARAMETERS.index("    def wrapped"), ASKS_FOR_PARAMETERS.index("    def forward")
+    a, b = (
+        ASKS_FOR_PARAMETERS.index("    def wrapped"),
+        ASKS_FOR_PARAMETERS.index("    def forward"),
+    )
     whole = ASKS_FOR_PARAMETERS[:a] + ASKS_FOR_PARAMETERS[b:]
-    whole = whole.replace("self.wrapped(nn.Parameter(", "nn.Parameter((").replace("self.wrapped(", "nn.Parameter(")
+    whole = whole.replace("self.wrapped(nn.Parameter(", "nn.Parameter((").replace(
+        "self.wrapped(", "nn.Parameter("
+    )
     verify(HEAD + whole, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
 
 
@@ -5305,9 +5330,11 @@ class Net(nn.Module):
 """
 
 
-FORWARDS_A_PARAM = FORWARDS.replace("self.wrapped.twice(x)", "self.wrapped.bias").replace(
-    "Wrapped(Inner())", "Wrapped(nn.Linear(4, 4))"
-).replace("wrapped.dim", "wrapped.in_features")
+FORWARDS_A_PARAM = (
+    FORWARDS.replace("self.wrapped.twice(x)", "self.wrapped.bias")
+    .replace("Wrapped(Inner())", "Wrapped(nn.Linear(4, 4))")
+    .replace("wrapped.dim", "wrapped.in_features")
+)
 
 
 @pytest.mark.parametrize(
@@ -5315,9 +5342,14 @@ FORWARDS_A_PARAM = FORWARDS.replace("self.wrapped.twice(x)", "self.wrapped.bias"
 )
 @pytest.mark.parametrize("target", TARGETS)
 def test_classes_that_have_no_form_in_one_output_are_told_there(target, program):
-    refusing = {"flax": "EXTENDS_A_LIST", "functional": "EXTENDS_A_LIST_OF_PARAMS FORWARDS FORWARDS_A_PARAM"}
+    refusing = {
+        "flax": "EXTENDS_A_LIST",
+        "functional": "EXTENDS_A_LIST_OF_PARAMS FORWARDS FORWARDS_A_PARAM",
+    }
     if program not in refusing.get(target, "").split():
-        verify(HEAD + globals()[program], "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
+        verify(
+            HEAD + globals()[program], "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target
+        )
         return
     (made,), _, _ = dialect.convert([given(HEAD + globals()[program])], "", target)
     assert {d.id for d in made.diagnostics} <= {"unsupported", "module-value"} and made.diagnostics
@@ -5741,3 +5773,34 @@ def test_what_is_none_until_the_model_runs(target, resets):
         theirs = namespace(HEAD + NONE_UNTIL_IT_RUNS, "program")["Net"](4, resets)
         ours = built(lambda **given: scope["Net"](4, resets, **given), scope["Net"])
         compare(theirs, ours, [torch.randn(3, 4)], target, True)
+
+
+INDICES_AND_NUMBERS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, pad_mask, ids):
+        h = self.fc(x)
+        h[pad_mask[..., None].tile(1, 1, 4)] = 0
+        kept = pad_mask.unsqueeze(-1).repeat(1, 1, h.shape[-1])
+        ids = ids.long()
+        return h, x[kept].mean(), torch.sigmoid(ids), ids.rsqrt(), ids.exp()
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_indices_that_are_called_masks_and_functions_of_whole_numbers(target):
+    inputs = [
+        torch.randn(2, 3, 4, dtype=torch.float64),
+        torch.randn(2, 3) > 0,
+        torch.tensor([1, 2]),
+    ]
+    verify(HEAD + INDICES_AND_NUMBERS, "Net", "", inputs, target)
+    source = (
+        HEAD
+        + "class Net(nn.Module):\n    def forward(self, x, mask):\n        return x[mask[..., None].tile(1, 4)]\n"
+    )
+    (made,), _, _ = dialect.convert([given(source)], "", target)
+    assert [(d.line, d.id) for d in made.diagnostics] == [(8, "data-dependent-shape")]

@@ -1,14 +1,78 @@
-"""How many dims the parameters of a function have at least, by what is asked of them."""
+"""How many dims the parameters of a function have at least, and which are masks, by what is asked
+of them."""
+
+import dataclasses
+from collections.abc import Iterator
 
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
-from ...model.names import dotted, everywhere
+from ...model.names import dotted, everywhere, index_parts, names_assigned
 from ...model.node import Node
 from ...model.operators import Unary
 from ...model.program import Function
 from ...model.statements import Assign, For
+from .lattice import Tensor, Value
 from .subscripts import indices
 from .tables import Facts
 from .vocabulary import BY_DIM
+
+_RESHAPES = frozenset(  # which give the same elements in another shape, or several times
+    "contiguous detach expand expand_as flatten permute repeat reshape squeeze t tile to transpose "
+    "unsqueeze view view_as".split()
+)
+
+
+def by_use(facts: Facts, function: Function, env: dict[str, Value]) -> None:
+    """Tell of the tensors among the parameters what is known by their use."""
+    shown, masks, project = with_dims(facts, function), _masks(facts, function), facts.project
+    owner = project.owner(function)
+    forward = owner is not None and project.is_module(owner) and function.name == "forward"
+    for name, value in env.items():
+        if isinstance(value, Tensor):
+            dims = max(value.dims, shown.get(name, 0), int(forward))
+            kind = "b" if value.kind is None and name in masks else value.kind
+            if (dims, kind) != (value.dims, value.kind):
+                env[name] = dataclasses.replace(value, dims=dims, kind=kind)
+
+
+def _masks(facts: Facts, function: Function) -> frozenset[str]:
+    """Those that are called masks, and are indices: `x[mask]`, `x[pad_mask[..., None].tile(1, 3)]`;
+    also by another name, `m = mask.view(-1)`."""
+    key = "masks", function
+    if key not in facts.memory:
+        named = {p.name for p in facts.project.parameters(function) if p.name.endswith("mask")}
+        asked = {dotted(n.object) for n in everywhere(function, Attribute) if n.name == "dtype"}
+        named -= asked | set(names_assigned(function))
+        found = set(_indices_of(function)) if named else set()
+        facts.memory[key] = frozenset(named & found)
+    return facts.memory[key]  # type: ignore[no-any-return]
+
+
+def _indices_of(function: Function) -> Iterator[str]:
+    """The names of what the subscripts of a function have as an index."""
+    made = {a.targets[0]: a.expression for a in everywhere(function, Assign) if not a.operator}
+    others = {t.id: _reshaped(e) for t, e in made.items() if isinstance(t, Name)}
+    for node in everywhere(function, Subscript):
+        for part in index_parts(node.index):
+            if isinstance(name := _reshaped(part), str):
+                yield name
+                if isinstance(other := others.get(name), str):
+                    yield other
+
+
+def _reshaped(node: Node | None) -> str | None:
+    """mask of `mask[..., None].tile(1, 1, d)` and `~mask`."""
+    while not isinstance(node, Name):
+        if isinstance(node, Subscript):
+            node = node.object
+        elif isinstance(node, Unary) and node.operator == "~":
+            node = node.operand
+        elif isinstance(node, Call) and isinstance(node.function, Attribute):
+            if node.function.name not in _RESHAPES:
+                return None
+            node = node.function.object
+        else:
+            return None
+    return node.id
 
 
 def with_dims(facts: Facts, function: Function) -> dict[str, int]:
@@ -80,4 +144,4 @@ def _least_of_dim(node: Node) -> int:
 
 
 def _is_new_dim(node: Node) -> bool:
-    return isinstance(node, Constant) and node.constant in (None, ...)
+    return isinstance(node, Constant) and (node.constant is None or node.constant is ...)

@@ -7,7 +7,7 @@ import dataclasses
 from ...model.program import Parameter
 from .annotations import annotated
 from .containers_by_use import gone_over_for_dicts, used_as_dicts, used_as_lists
-from .dims_by_use import with_dims
+from .dims_by_use import by_use
 from .frame import Env, Frame
 from .joins import is_beyond, join, one_of
 from .lattice import (
@@ -54,7 +54,7 @@ def bound(frame: Frame) -> Env:
     known = facts.parameters(function)
     for parameter in signature.parameters:
         env[parameter.name] = _bound(frame, parameter, known.get(parameter.name))
-    _with_dims(frame, env)
+    by_use(facts, function, env)
     context = _context(frame)
     if context is not None:
         env[context] = BACKWARD_CONTEXT
@@ -86,18 +86,6 @@ def _bound(frame: Frame, parameter: Parameter, seen: Value | None) -> Value:
     elif is_anything(value) and not as_tensor and name in used_as_lists(facts, function):
         value = Sequence(Tensor(assumed=True))
     return NUMPY if not _constructs(frame) and is_bound_to_numpy(frame, parameter, value) else value
-
-
-def _with_dims(frame: Frame, env: Env) -> None:
-    assert frame.function is not None
-    shown, project = with_dims(frame.facts, frame.function), frame.facts.project
-    owner = project.owner(frame.function)
-    forward = owner is not None and project.is_module(owner) and frame.function.name == "forward"
-    for name, value in env.items():
-        if isinstance(value, Tensor):
-            dims = max(value.dims, shown.get(name, 0), int(forward))
-            if dims != value.dims:
-                env[name] = dataclasses.replace(value, dims=dims)
 
 
 def _given(frame: Frame, name: str, seen: Value | None) -> Value | None:

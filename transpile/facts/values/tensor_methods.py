@@ -10,7 +10,6 @@ from .distributions import draws
 from .frame import Argument, Env, Frame
 from .lattice import (
     INT,
-    MISSING,
     NUMPY,
     SHAPE,
     UNKNOWN,
@@ -23,14 +22,12 @@ from .lattice import (
     Value,
     is_anything,
 )
-from .torch_calls import overload, with_dims
+from .torch_calls import of_mask, overload, with_dims
 from .usage import asks_modules, takes
 from .vocabulary import ORDINARY, SHARED, WALKS, plausible
 
 # They keep the dtype, as views do.
-_COPIES = frozenset("clone cpu cuda repeat repeat_interleave roll flip".split())
 _OWN_FIELDS = frozenset({"data", "grad", "requires_grad", "real", "imag", "names"})  # of tensors
-_CASTS = frozenset({"to", "type", "type_as"})
 
 
 def call(frame: Frame, function: Method, args: list[Argument], node: Call, env: Env) -> Value:
@@ -140,7 +137,7 @@ def _by_rules(
     others = name in SHARED or frame.facts.owners.get(name)  # NumPy's arrays, the user's objects
     if not tensor and others and isinstance(result, Tensor):
         return dataclasses.replace(result, assumed=True)
-    return _of_mask(frame, receiver, name, args, frame.facts.results.cast(result, args))
+    return of_mask(frame, receiver, name, args, frame.facts.results.cast(result, args))
 
 
 def _takes_modules(frame: Frame, receiver: Value, args: list[Argument]) -> bool:
@@ -167,30 +164,6 @@ def _hand_over(frame: Frame, name: str, args: list[Argument]) -> None:
                     table[a.keyword or names[i]] = a.value
             if table:
                 frame.facts.note(table, "handed", method)
-
-
-def _of_mask(
-    frame: Frame, receiver: Value, name: str, args: list[Argument], result: Value
-) -> Value:
-    """A view or copy of bytes is of bytes, one of bools of bools: `mask.byte().detach()`."""
-    if not isinstance(receiver, Tensor) or not isinstance(result, Tensor):
-        return result
-    if receiver.narrow and (name in _COPIES or name.endswith("_")):
-        result = dataclasses.replace(result, narrow=True)
-    if receiver.kind not in ("u", "b") or result.kind is not None:
-        return result
-    casts = receiver.kind == "b" and name in _CASTS and not all(_is_device(a) for a in args)
-    view = name in frame.facts.rulebook.table("VIEWS") and not casts
-    same = name in _COPIES or name.endswith("_") or view
-    return dataclasses.replace(result, kind=receiver.kind) if same else result
-
-
-def _is_device(argument: Argument) -> bool:
-    """Whether an argument of a cast only says where the tensor is to be."""
-    if argument.keyword in ("device", "non_blocking"):
-        return True
-    named = argument.node is not None and (dotted(argument.node) or "").endswith("device")
-    return named or argument.value == Static(MISSING, "device")
 
 
 def _of_the_host(frame: Frame, receiver: Value, name: str) -> Value:

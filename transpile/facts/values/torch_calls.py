@@ -7,6 +7,7 @@ from collections.abc import Sequence as TypingSequence
 from typing import Any
 
 from ...model.expressions import Call
+from ...model.names import dotted
 from ...model.node import Expression
 from . import constructors
 from .flags import flags, gives_dim
@@ -35,6 +36,9 @@ _PARALLEL = frozenset(
 )
 _SIZES = frozenset({"size", "sizes", "shape"})
 _LAX = frozenset({"axis", "keepdims", "out", "inplace", "device"})  # keywords that say no overload
+_COPIES = frozenset("clone cpu cuda repeat repeat_interleave tile roll flip".split())
+_JOINS = frozenset({"cat", "concat", "concatenate", "stack"})
+_TO = frozenset({"to", "type", "type_as"})
 
 
 def call(frame: Frame, name: str, args: list[Argument], node: Call) -> Value:
@@ -64,7 +68,10 @@ def call(frame: Frame, name: str, args: list[Argument], node: Call) -> Value:
     result = _by_rule(frame, overload(rules, args), args)
     if Torch(name) in _CASTS and isinstance(result, Tensor) and isinstance(first, Sequence):
         return _of_list(result, first, any(a.keyword == "dtype" for a in args))
-    return result
+    word = name.removeprefix("torch.")
+    if isinstance(first, Sequence) and word in _JOINS:
+        return of_mask(frame, first.element, "clone", [], result)
+    return result if first is None else of_mask(frame, first, word, args[1:], result)
 
 
 def _of_list(result: Tensor, given: Sequence, cast: bool) -> Tensor:
@@ -138,6 +145,28 @@ def with_dims(
     else:
         return result
     return dataclasses.replace(result, dims=sizes) if sizes > result.dims else result
+
+
+def of_mask(frame: Frame, receiver: Value, name: str, args: list[Argument], result: Value) -> Value:
+    """A view or copy of bytes is of bytes, one of bools of bools: `mask.byte().detach()`."""
+    if not isinstance(receiver, Tensor) or not isinstance(result, Tensor):
+        return result
+    if receiver.narrow and (name in _COPIES or name.endswith("_")):
+        result = dataclasses.replace(result, narrow=True)
+    if receiver.kind not in ("u", "b") or result.kind is not None:
+        return result
+    casts = receiver.kind == "b" and name in _TO and not all(_is_device(a) for a in args)
+    view = name in frame.facts.rulebook.table("VIEWS") and not casts
+    same = name in _COPIES or name.endswith("_") or view
+    return dataclasses.replace(result, kind=receiver.kind) if same else result
+
+
+def _is_device(argument: Argument) -> bool:
+    """Whether an argument of a cast only says where the tensor is to be."""
+    if argument.keyword in ("device", "non_blocking"):
+        return True
+    named = argument.node is not None and (dotted(argument.node) or "").endswith("device")
+    return named or argument.value == Static(MISSING, "device")
 
 
 def _holds_tensor(value: Value) -> bool:
