@@ -249,6 +249,9 @@ def _is_entry(frame: Frame, base: Module, name: str) -> bool:
     layers = [layer(ref) if isinstance(ref, str) else None for ref in base.classes]
     if name == "training":
         return not layers
+    known = [frame.facts.layers.of(ref) for ref in base.classes if isinstance(ref, str)]
+    if any(one is not None and not one.wraps and one.array(name) for one in known):
+        return False  # `m.bias` of what is an nn.Sequential or an nn.Linear
     return all(d is not None and not _has_method(frame, d.name, name) for d in layers)
 
 
