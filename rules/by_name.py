@@ -70,6 +70,7 @@ from .layers.padding import (
 from .layers.pooling import AvgPool1d, AvgPool2d, AvgPool3d, MaxPool1d, MaxPool2d, MaxPool3d
 from .layers.recurrent import GRU, LSTM, RNN
 from .layers.softmax import Softmax
+from .windows import bartlett_window, blackman_window, hamming_window, hann_window
 
 FUNCTIONS = {
     "celu": celu,
@@ -92,6 +93,13 @@ FUNCTIONS = {
     "softplus": softplus,
     "softsign": softsign,
     "tanh": jnp.tanh,
+}
+
+WINDOWS = {
+    "bartlett_window": bartlett_window,
+    "blackman_window": blackman_window,
+    "hamming_window": hamming_window,
+    "hann_window": hann_window,
 }
 
 LAYERS = [
@@ -156,12 +164,20 @@ LAYERS = [
 ]
 
 
-@rule("torch.nn.functional[name]", "torch[name]")
+@rule("torch.nn.functional[name]")
 def function_named(name):
     """The function of this name. Raises NotImplementedError where the table above has none."""
     if name not in FUNCTIONS:
         raise NotImplementedError(f"no function called {name!r}: add it to FUNCTIONS")
     return FUNCTIONS[name]
+
+
+@rule("torch[name]")
+def torch_named(name):
+    """What torch itself calls so. Raises NotImplementedError where the tables above have none."""
+    if name not in WINDOWS:
+        return function_named(name)
+    return WINDOWS[name]
 
 
 @rule("torch.nn[name]")

@@ -270,6 +270,10 @@ def _unknown(frame: Frame, function: Value, args: list[Argument], node: Call, en
     """What an unknown function returns is taken for a tensor where it is given one."""
     if isinstance(function, Static) and function in (ARRAY_TYPE, FUNCTION, INITIALISER):
         return Tensor()
+    named = node.function
+    if isinstance(named, Call) and dotted(named.function) == "getattr" and named.arguments:
+        if frame.facts.of(named.arguments[0]) == Torch("torch"):
+            return Tensor()  # `getattr(torch, window)(n)`
     if frame.constructs and isinstance(node.function, Name) and constructors.inplace(args):
         return Module(open=True, inplace=True)  # `act_layer(inplace=True)`, handed in
     if frame.constructs or any(isinstance(a.value, Module) for a in args):
