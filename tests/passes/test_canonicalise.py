@@ -21,6 +21,9 @@ STATEMENTS = {
     'self.__setattr__("a", m)': "self.a = m",
     'super().__setattr__("a", m)': 'super().__setattr__("a", m)',
     'y = m._modules["a"](x)': "y = m.a(x)",
+    "init.zeros_(x if m else self.w)  # one": (
+        "if m:\n            init.zeros_(x)\n        else:\n            init.zeros_(self.w)  # one"
+    ),
     'init.zeros_(m.state_dict()["weight"])': "init.zeros_(m.weight.data)",
     'y = m.state_dict()["a.weight"]': "y = m.a.weight.data",
     "y = m._modules[name](x)": "y = getattr(m, name)(x)",
@@ -28,6 +31,10 @@ STATEMENTS = {
     "self._modules[name] = m": "setattr(self, name, m)",
     'del self._modules["a"]': 'del self._modules["a"]',
     "for k, v in self._modules.items(): f(k)": "for k, v in self.named_children(): f(k)",
+    "for k in self._modules: f(self._modules[k])": (
+        "for k, module in self.named_children(): f(module)"
+    ),
+    "for k in m._modules.keys(): f(k)": "for k, _ in m.named_children(): f(k)",
     'y = getattr(self, "a")': "y = self.a",
     'y = getattr(self, "a", None)': 'y = getattr(self, "a", None)',
     'y = getattr(self, "class")': 'y = getattr(self, "class")',

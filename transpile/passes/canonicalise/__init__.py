@@ -9,6 +9,7 @@
     m._modules["a"]                          m.a
     m._modules[name] = layer                 setattr(m, name, layer)
     m._modules.items()                       m.named_children()
+    for name in m._modules: m._modules[name] for name, module in m.named_children(): module
     getattr(self, "a")                       self.a
     weight_norm(self.fc)                     self.fc = weight_norm(self.fc)
     m.state_dict()["fc.weight"]              m.fc.weight.data
@@ -18,6 +19,7 @@
     nn.Parameter(w).requires_grad_(b)        nn.Parameter(w, requires_grad=b)
     sum(map(lambda f: f(x), self.fs))        sum(f(x) for f in self.fs)
     zeros_(w) if a else ones_(w)             if a: zeros_(w), else: ones_(w)
+    zeros_(w if a else v)                    if a: zeros_(w), else: zeros_(v)
     self.w = Parameter(w) if a else w        if a: self.w = Parameter(w), else: self.w = w
     make = f if a else torch.zeros; make(n)  f(n) if a else torch.zeros(n)
     torch.nonzero(m).size(0)                 torch.count_nonzero(m).item()
@@ -38,9 +40,9 @@ from ...model.expressions import Attribute, Call, Display, Lambda, Name, Subscri
 from ...model.libraries import registers
 from ...model.names import dotted, imported
 from ...model.node import Expression
-from ...model.operators import Compare, Conditional
+from ...model.operators import Compare
 from ...model.program import Class, Function, Scope
-from ...model.statements import Assign, Delete, ExpressionStatement, Try
+from ...model.statements import Assign, Delete, ExpressionStatement, For, Try
 from ..pass_ import Changes, Pass
 from .by_name import (
     absent,
@@ -68,7 +70,7 @@ from .counted import counted, counts_places, listed_range, lists_range
 from .joined import begin_empty, joined, joins_empty
 from .mapped import listed, mapped, maps_calls
 from .params import makes_buffer, parameter, registered
-from .tables import WALKS, data, is_entry, placed, put, saved, walk
+from .tables import WALKS, data, is_entry, over_children, over_modules, placed, put, saved, walk
 
 _THROUGH_SUPER = frozenset({"forward", "__call__", "reset_parameters", "train"})
 
@@ -90,9 +92,8 @@ def run(scope: Scope, facts: Any = None) -> Changes:
             changes.replace(statement, stored)
         elif wraps(scope, statement.expression, own):
             changes.replace(statement, wrapped)
-        elif isinstance(statement.expression, Conditional):
-            if chooses_writes(statement.expression):
-                changes.replace(statement, branch)
+        elif chooses_writes(statement.expression):
+            changes.replace(statement, branch)
         elif _is_lone(statement.expression):
             changes.change(statement.expression, lambda e: e.replace(e.elements[0]))
     for compare in scope.nodes(Compare) if isinstance(scope, Function) else ():
@@ -101,6 +102,9 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     for deleted in scope.nodes(Delete) if cls is not None and function is scope else ():
         if takes_away(function, deleted):
             changes.replace(deleted, taken)
+    for loop in scope.nodes(For):
+        if over_modules(loop):
+            changes.change(loop, over_children)
     for attempt in scope.nodes(Try):
         if has_stand_in(scope, attempt):
             changes.change(attempt, without_stand_in)

@@ -1,9 +1,12 @@
-"""A choice between two calls that nobody takes the value of, or between a parameter and what is
-none, as a branch; a choice between a function of torch's and another, which may draw or hold
-modules, where it is called; whether something is None.
+"""A choice between two calls that nobody takes the value of, of what such a call writes, or between
+a parameter and what is none, as a branch; a choice between a function of torch's and another, which
+may draw or hold modules, where it is called; whether something is None.
 
 nn.init.ones_(w) if first else nn.init.zeros_(w)  →  if first: nn.init.ones_(w)
                                                      else: nn.init.zeros_(w)
+
+nn.init.ones_(w if first else v)                  →  if first: nn.init.ones_(w)
+                                                     else: nn.init.ones_(v)
 
 self.w = Parameter(w) if learned else w           →  if learned: self.w = Parameter(w)
                                                      else: self.w = w
@@ -26,10 +29,22 @@ _PLAIN = (Name, Constant, Unary, Boolean, Compare)
 
 
 def chooses_writes(node: Expression) -> bool:
-    """Whether a choice writes in place on one of its ways."""
+    """Whether a choice writes in place on one of its ways, or a call what is chosen."""
     if isinstance(node, Conditional):
-        return chooses_writes(node.body) or chooses_writes(node.orelse)
+        return _writes(node.body) or _writes(node.orelse)
+    return _writes(node) and isinstance(_written(node), Conditional)
+
+
+def _writes(node: Expression) -> bool:
+    if isinstance(node, Conditional):
+        return chooses_writes(node)
     return isinstance(node, Call) and is_inplace(dotted(node.function) or "")
+
+
+def _written(node: Expression) -> Expression | None:
+    """What a function writes: its first argument."""
+    first = isinstance(node, Call) and node.arguments and node.keywords[0] is None
+    return node.arguments[0] if first else None  # type: ignore[attr-defined]
 
 
 def chooses_parameter(scope: Scope, assign: Assign) -> bool:
@@ -50,12 +65,23 @@ def _is_parameter(scope: Scope, node: Expression) -> bool:
 def branch(statement: ExpressionStatement | Assign) -> Statement:
     """The branch that stands in the place of a choice."""
     choice = statement.expression
-    assert isinstance(choice, Conditional)
+    assert choice is not None
     target = statement.targets[0] if isinstance(statement, Assign) else None
     return _branch(choice, target)
 
 
 def _branch(node: Expression, target: Expression | None) -> Statement:
+    if isinstance(node, Call) and target is None and chooses_writes(node):
+        choice = _written(node)
+        assert isinstance(choice, Conditional)
+        rest, other = node.arguments[1:], clone(node).arguments[1:]
+        return If(
+            choice.test,
+            Block([_branch(Call(node.function, [choice.body, *rest], node.keywords), None)]),
+            Block(
+                [_branch(Call(clone(node.function), [choice.orelse, *other], node.keywords), None)]
+            ),
+        )
     if not isinstance(node, Conditional):
         return ExpressionStatement(node) if target is None else Assign([clone(target)], node)
     form = "elif" if isinstance(node.orelse, Conditional) else "indented"

@@ -2,10 +2,11 @@
 
 import keyword
 
-from ...model.expressions import Attribute, Call, Constant, Name, Subscript
-from ...model.names import is_target
+from ...model.copy import clone
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
+from ...model.names import dotted, is_target
 from ...model.node import Expression, Node
-from ...model.statements import Assign, Delete, ExpressionStatement
+from ...model.statements import Assign, Delete, ExpressionStatement, For
 from .by_name import written
 
 _TABLES = frozenset({"_modules", "_parameters", "_buffers"})
@@ -52,6 +53,40 @@ def walk(call: Call) -> Call:
     assert isinstance(call.function, Attribute) and isinstance(call.function.object, Attribute)
     holder = call.function.object.object
     return Call(Attribute(holder, WALKS[call.function.name]))
+
+
+def over_modules(loop: For) -> bool:
+    """`for name in m._modules`"""
+    over = loop.iterable
+    if isinstance(over, Call) and isinstance(over.function, Attribute) and not over.arguments:
+        over = over.function.object if over.function.name == "keys" else over
+    return (
+        isinstance(over, Attribute)
+        and over.name == "_modules"
+        and dotted(over.object) is not None
+        and isinstance(loop.target, Name)
+    )
+
+
+def over_children(loop: For) -> None:
+    """`for name, module in m.named_children()`: what the loop gets by the name is the module."""
+    over, name = loop.iterable, loop.target
+    assert isinstance(name, Name)
+    table = over.function.object if isinstance(over, Call) else over  # type: ignore[attr-defined]
+    assert isinstance(table, Attribute)
+    holder, taken = table.object, {n.id for n in loop.walk() if isinstance(n, Name)}
+    reads = [n for n in loop.body.walk() if isinstance(n, Call) and _gets(n, holder, name)]
+    module = next(n for n in ("module", "child", f"{name.id}_module") if n not in taken)
+    for read in reads:
+        read.replace(Name(module))
+    over.replace(Call(Attribute(clone(holder), "named_children")))
+    name.replace(Display("tuple", [Name(name.id), Name(module if reads else "_")]))
+
+
+def _gets(call: Call, holder: Expression, name: Name) -> bool:
+    """`getattr(m, name)`"""
+    asked = [dotted(part) for part in (call.function, *call.arguments)]
+    return asked == ["getattr", dotted(holder), name.id]
 
 
 def saved(node: Subscript) -> list[str] | None:
