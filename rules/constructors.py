@@ -43,6 +43,11 @@ def tensor_of_zeros(*size: int | Size):
 
 
 @rule("torch.Tensor")
+def tensor_of_size(*, size: tuple | list | Size):
+    return jnp.zeros(size)
+
+
+@rule("torch.Tensor")
 def tensor_of(data):
     if isinstance(data, int):
         return jnp.zeros(data)

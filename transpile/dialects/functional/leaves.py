@@ -33,6 +33,7 @@ from ..ties import below
 from . import numbers
 from .computed import Computed
 from .constants import constant
+from .constructor.measured import is_measured, measure
 from .given import is_listed, listing
 from .lacking import may_lack
 from .paths import Paths
@@ -198,6 +199,9 @@ class Leaves:
         tied = self.tied.ties.array(below(node.object, self.paths.self_name), node.name)
         if tied is not None and path is not None:
             node.replace(self.tied.read(tied, path))
+            return
+        if path is None and is_measured(node):  # which the module knows
+            measure(node)
             return
         if path is None:
             self.reports.raises("module-value", node, UNKNOWN_PLACE)

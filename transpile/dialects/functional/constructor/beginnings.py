@@ -32,7 +32,7 @@ from ..paths import Paths
 from ..plan import Plan, Words
 from ..tied import TiedParams, given_up
 from .events import copied, declares_none
-from .measured import is_measured, like
+from .measured import is_measured, measure
 
 METHODS = {PARAM: "init", "buffer": "init_state"}
 
@@ -75,7 +75,7 @@ class Beginning(Form):
         for read in [n for n in self.function.body.walk() if isinstance(n, Read)]:
             is_state = conventions.is_state(read)
             if self.kind != PARAM and read.kind == PARAM and is_measured(read):
-                read.replace(like(read))
+                measure(read)
             elif is_state == (self.kind == PARAM) and (is_state or read.kind in (PARAM, MIXED)):
                 why = "a param begins with what is in the state, or the other way around"
                 self.reports.raises("module-value", read, why)

@@ -39,7 +39,7 @@ from ..given import is_given
 from ..plan import Plan
 from ..turns import going_over
 from .beginnings import draws
-from .measured import is_measured, like
+from .measured import is_measured, measure
 
 DRAWN = frozenset(("jax.random.normal", "jax.random.uniform"))
 _REPLACED = "what is called here takes its params, state and key as the module that stood there"
@@ -198,7 +198,7 @@ class Building:
         elif not self.plan.conventions.is_state(node) and node.kind == "buffer":
             constant(node, self.plan, self.function)
         elif is_measured(node):
-            node.replace(like(node))
+            measure(node)
         else:
             why = "the value of an array is asked for before it is made"
             self.reports.raises("array-while-building", node, why)

@@ -3,9 +3,18 @@
 from ....facts.memory.indices import number
 from ....model.copy import clone
 from ....model.effects import Declare, Read, Support
-from ....model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
+from ....model.expressions import (
+    Attribute,
+    Call,
+    Constant,
+    Display,
+    Name,
+    Slice,
+    Starred,
+    Subscript,
+)
 from ....model.names import dotted, rebound, root
-from ....model.node import Expression
+from ....model.node import Expression, Node
 from ....model.program import Function
 
 _ASKED = frozenset(("shape", "dtype", "ndim", "size"))
@@ -53,9 +62,30 @@ def like(node: Read) -> Call:
     return Call(Support("like"), [node.object, Constant(node.name)])
 
 
+def measure(node: Read) -> None:
+    """Ask the module for what `is_measured`: `w[0].size` is `math.prod(w.shape[1:])`."""
+    around, made = node.parent, like(node)
+    asked = _of_row(around)
+    if asked is None:
+        node.replace(made)
+        return
+    shape = Subscript(Attribute(made, "shape"), Slice(Constant(1), None, None))
+    asked.replace(
+        shape if asked.name == "shape" else Call(Attribute(Name("math"), "prod"), [shape])
+    )
+
+
+def _of_row(node: Node | None) -> Attribute | None:
+    """`w[0].shape`"""
+    asked = node.parent if isinstance(node, Subscript) and number(node.index) is not None else None
+    return asked if isinstance(asked, Attribute) and asked.name in ("shape", "size") else None
+
+
 def is_measured(node: Read) -> bool:
     """Whether its shape alone is asked for, or a function is given it that asks for no more."""
     around = node.parent
+    if isinstance(around, Subscript) and around.object is node:
+        return _of_row(around) is not None
     if isinstance(around, Attribute) and around.name in _ASKED:
         return True
     word = around.function if isinstance(around, Call) else None
