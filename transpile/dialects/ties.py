@@ -8,17 +8,42 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ..facts.modules import Modules
-from ..facts.values.lattice import Module
-from ..model.effects import Tie
-from ..model.expressions import Attribute, Call
+from ..facts.values.lattice import BOOL, Module, Tensor
+from ..model.copy import clone
+from ..model.effects import PARAM, Read, Tie, Write
+from ..model.expressions import Attribute, Call, Constant
 from ..model.names import dotted
 from ..model.node import Expression, Node
+from ..model.operators import Compare
 from ..model.program import Class, Function
+from ..model.project import Project
+from ..model.statements import Block, If
 
 UNSEEN = (
     "whether, or to what, this array is tied is not seen from the model when it is called: tie it "
     "on all ways, and by plain paths"
 )
+
+
+def guard(project: Project) -> None:
+    """Let what goes over modules, as `self.apply(begin)`, leave out the arrays that are tied by
+    then: `if m.weight is not None: m.weight = …`. Their owner has been given its values."""
+    functions = list(project.functions())
+    names = {tie.target.name for f in functions for tie in f.nodes(Tie)}
+    for function in functions if names else ():
+        me = function.parameters[0].name if function.owner and function.parameters else None
+        for write in list(function.nodes(Write)):
+            target, block = write.target, write.parent
+            if not isinstance(target, Read) or target.kind != PARAM or target.name not in names:
+                continue
+            if below(target.object, me) is not None or dotted(target.object) is None:
+                continue
+            assert isinstance(block, Block)
+            asked = Read(clone(target.object), target.name, PARAM)
+            asked.value = Tensor(param=True, none=True)
+            test = Compare([asked, Constant(None)], ["is not"])
+            test.value = BOOL
+            block.substitute(write, [If(test, Block([clone(write)]))])
 
 
 class Tied(NamedTuple):

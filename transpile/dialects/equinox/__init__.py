@@ -15,6 +15,7 @@ from .. import (
     second_names,
     shared_parts,
     support,
+    ties,
     wide,
 )
 from ..definitions import PRELUDES, Prelude, Rules, prelude
@@ -59,6 +60,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     handed_classes.tell(project)
     open_bases.hand_on(project, "key", declared=True)
     lists = elsewhere.spell_out(project, facts.modules)
+    ties.guard(project)
     told = captured.refuse(project, facts.modules)
     fit_metaclasses(project, facts.modules, "eqx.Module")
     there = Prelude(existing or "", "~")

@@ -31,7 +31,7 @@ from ...model.statements import Assign
 from ...source.formatting import format_all
 from ...source.splice import Writer
 from ...source.splice import write as text_of
-from .. import captured, elsewhere, host_arrays, open_bases, wide
+from .. import captured, elsewhere, host_arrays, open_bases, ties, wide
 from ..definitions import PRELUDES, Prelude, Rules, Written, prelude
 from ..faults import Faults
 from ..import_time import fit_metaclasses
@@ -81,6 +81,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     that stands there."""
     files, there = project.ordered, Prelude(existing or "", "~")
     lists = elsewhere.spell_out(project, facts.modules)
+    ties.guard(project)
     told = captured.refuse(project, facts.modules)
     fit_metaclasses(project, facts.modules, "nnx.Module")
     host_arrays.hold(project, facts.modules)
