@@ -85,12 +85,6 @@ REFUSED: dict[str, list[str]] = {
         "test_equal_starts.py::test_both_start_equal[both changed]",
         "test_equal_starts.py::test_both_start_equal[the other way around]",
     ],
-    "a weight that is handed to another constructor is no tie yet": [
-        "test_handed_weights.py::test_it_is_shared[by keyword]",
-        "test_handed_weights.py::test_it_is_shared[with sizes]",
-        "test_handed_weights.py::test_it_is_shared[without sizes]",
-        "test_handed_weights.py::test_lines_are_those_of_the_source",
-    ],
     "a draw that arrays are made of in several steps": [
         "test_initial_values.py::test_a_drawn_value_is_made_where_the_key_is[of two draws]",
         "test_initial_values.py::test_a_drawn_value_is_made_where_the_key_is[repeated]",

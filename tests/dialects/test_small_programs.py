@@ -2899,6 +2899,129 @@ def fill(m):
     elif isinstance(m, nn.LayerNorm):
         m.weight.data.fill_(2)
 """
+# Sizes of the arrays of a module that a constructor was given, and of a row of its own.
+SIZES_OF_GIVEN = """
+def factor(layer):
+    size = layer.weight.size()
+    return (2.0 / size[1]) ** 0.5
+
+
+class Scaled(nn.Module):
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+        self.scale = factor(self.layer)
+
+    def forward(self, x):
+        return self.layer(x) * self.scale
+
+
+class Wide(Scaled):
+    def __init__(self, size):
+        super().__init__(nn.Linear(size, 6))
+
+
+class Standard(nn.Linear):
+    def __init__(self, size, out, gamma=2.0):
+        super().__init__(size, out)
+        self.scale = gamma * self.weight[0].numel() ** -0.5
+
+    def forward(self, x):
+        return F.linear(x, self.weight * self.scale, self.bias)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wide, self.out = Wide(4), Standard(6, 4)
+        self.gain = nn.Parameter(torch.Tensor(size=(4,)))
+        nn.init.ones_(self.gain)
+
+    def forward(self, x, y):
+        return self.out(self.wide(x)) * self.gain + y
+"""
+# A weight that constructors are handed, one behind the other, in order to share it.
+WEIGHT_HANDED_ON = """
+class Predictions(nn.Module):
+    def __init__(self, size, weights):
+        super().__init__()
+        self.transform = nn.Linear(size, size)
+        self.decoder = nn.Linear(weights.size(1), weights.size(0), bias=False)
+        self.decoder.weight = weights
+        self.bias = nn.Parameter(torch.zeros(weights.size(0)))
+
+    def forward(self, x):
+        return self.decoder(self.transform(x)) + self.bias
+
+
+class Heads(nn.Module):
+    def __init__(self, size, weights):
+        super().__init__()
+        self.predictions = Predictions(size, weights)
+        self.relation = nn.Linear(size, 2)
+
+    def forward(self, x):
+        return self.predictions(x), self.relation(x)
+
+
+class Embeddings(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.words = nn.Embedding(7, size)
+
+    def forward(self, ids):
+        return self.words(ids)
+
+
+class Net(nn.Module):
+    def __init__(self, size=4):
+        super().__init__()
+        self.embeddings = Embeddings(size)
+        self.cls = Heads(size, self.embeddings.words.weight)
+        self.apply(self.begin)
+
+    def begin(self, m):
+        if isinstance(m, (nn.Linear, nn.Embedding)):
+            m.weight.data.normal_(mean=0.0, std=0.02)
+
+    def forward(self, x, y):
+        ids = (x > 0).long()
+        scores, relation = self.cls(self.embeddings(ids)[:, 0] * y)
+        return scores, relation
+"""
+# Arrays that are tied before all modules are begun, and a model that is begun by what holds it.
+BEGUN_WHERE_TIED = """
+class Language(nn.Module):
+    def __init__(self, size=4):
+        super().__init__()
+        self.words = nn.Embedding(7, size)
+        self.out = nn.Linear(size, 7)
+        self.out.weight = self.words.weight
+        self.apply(self.begin)
+
+    def begin(self, m):
+        if isinstance(m, nn.Linear):
+            nn.init.normal_(m.weight, std=0.02)
+            if m.bias is not None:
+                nn.init.zeros_(m.bias)
+        elif isinstance(m, nn.Embedding):
+            m.weight.data.normal_(mean=0.0, std=0.02)
+
+    def forward(self, ids):
+        return self.out(self.words(ids))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.model = Language()
+        for m in self.modules():
+            if isinstance(m, nn.Linear):
+                m.weight.data.mul_(0.5)
+
+    def forward(self, x, y):
+        return self.model((x > 0).long()).mean(1)[:, :4] * y
+"""
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there, and functional of a list of the
