@@ -42,6 +42,30 @@ CASES = {
         "self.n = 8\nself.m = torch.ones(8)",
         "m = self.m\nif n > self.n:\n    m = torch.ones(n)\nreturn x * m[:n]",
     ),
+    "of what was given, which changes with it": (
+        "self.base = base\nself.size = None",
+        "if self.size is None and self.base:\n    self.base = self.base * 2\n"
+        "    self.size = [0, 1]\n    self.size[0] = self.base + len(x)\n"
+        "if self.size[0] > n:\n    x = x * 2\nelse:\n    x = x * 3\nreturn x",
+        "self.base = base\nself.size = None",
+        "base = self.base\nsize = None\nif self.size is None and self.base:\n"
+        "    base = base * 2\n    size = [0, 1]\n    size[0] = base + len(x)\n"
+        "if size[0] > n:\n    x = x * 2\nelse:\n    x = x * 3\nreturn x",
+    ),
+    "doubled for each size": (
+        "self.n = None\nself.base = 4",
+        "if len(x) != self.n:\n    self.n = len(x)\n    self.base = self.base * 2\n"
+        "return x * self.base",
+        "",
+        "",
+    ),
+    "doubled after": (
+        "self.size = None\nself.base = 4",
+        "if self.size is None:\n    self.size = self.base * len(x)\nself.base = self.base * 2\n"
+        "return x * self.size",
+        "",
+        "",
+    ),
     "in a dict": (
         "self.ms = {}",
         "if n not in self.ms:\n    self.ms[n] = torch.ones(n)\nreturn x * self.ms[n]",

@@ -30,10 +30,13 @@ from ..fresh import Names
 from ..pass_ import Changes, Pass
 from .fills import Fills
 from .guards import ABSENT, UNKNOWN, literal
-from .kept import Kept, is_changed, written
+from .kept import Kept
 from .pure import Purity
+from .stores import is_changed, written
 
 _ASKING = frozenset(("register_buffer", "hasattr", "getattr", "setattr"))
+# What shows a module shows it as it was built.
+_SHOWING = frozenset(("__init__", "__repr__", "extra_repr"))
 _TOLD = (
     "this is made anew for each size: of a table for more rows, the part that is used must be the "
     "same"
@@ -51,7 +54,7 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
 
 def _methods(project: Project, cls: Class) -> list[Function]:
     found = project.methods(cls).values()
-    return [m for m in found if m.name != "__init__" and project.self_name(m)]
+    return [m for m in found if m.name not in _SHOWING and project.self_name(m)]
 
 
 class _Caches:

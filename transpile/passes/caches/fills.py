@@ -17,7 +17,7 @@ from ...model.node import Expression, Node, Statement
 from ...model.program import Function, Parameter
 from ...model.statements import Assign, Block, ExpressionStatement, Return
 from ..fresh import Names
-from .kept import written
+from .stores import written
 
 if TYPE_CHECKING:
     from . import _Caches

@@ -6,59 +6,32 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...model.edits import block_of
-from ...model.expressions import Attribute, Call, Constant, Dictionary, Display, Name, Subscript
-from ...model.names import dotted, is_docstring, is_target, leaves, names_assigned
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Constant,
+    Dictionary,
+    Display,
+    Name,
+    Subscript,
+    is_none,
+)
+from ...model.names import dotted, is_docstring, is_target, names_assigned
 from ...model.node import Expression, Node, Statement
-from ...model.operators import Compare
+from ...model.operators import Boolean, Compare
 from ...model.program import Function
 from ...model.statements import Assign, ExpressionStatement, For, If, Return, Try, While
 from ...model.statements import Pass as PassStatement
 from ..fresh import Names
 from ..sizes import is_size
 from .guards import ABSENT, holds
+from .stores import is_changed, written
 
 if TYPE_CHECKING:
     from . import _Caches
     from .fills import Fills
 
 _ORDERED = frozenset(("<", "<=", ">", ">="))
-
-
-def written(function: Node, me: str = "") -> Iterator[tuple[Statement, str]]:
-    """The statements that set an attribute of self, with its name: `self.mask = v`,
-    `self.masks[n] = v`, `self.register_buffer("mask", v)`."""
-    if isinstance(function, Function):
-        me = function.parameters[0].name if function.parameters else ""
-    for node in function.walk():
-        if isinstance(node, Assign):
-            for target in [t for whole in node.targets for t in leaves(whole)]:
-                whole = target.object if isinstance(target, Subscript) else target
-                if isinstance(whole, Attribute) and dotted(whole.object) == me:
-                    yield node, whole.name
-        elif isinstance(node, ExpressionStatement) and isinstance(node.expression, Call):
-            call = node.expression
-            if dotted(call.function) == f"{me}.register_buffer" and len(call.arguments) > 1:
-                if isinstance(call.arguments[0], Constant):
-                    yield node, str(call.arguments[0].constant)
-
-
-def is_changed(node: Expression, body: Node, known: frozenset[str] = frozenset()) -> bool:
-    """Whether what an expression stands for is changed in place: `m.mul_(2)`, `m[0].zero_()`,
-    `torch.add(x, y, out=m)`, also under a name that it is given, other than those `known`."""
-    part, around = node, node.parent
-    while isinstance(around, (Attribute, Subscript)) and around.object is part:
-        part, around = around, around.parent
-    if isinstance(around, Call):
-        called = around.function is part and isinstance(part, Attribute)
-        return called and part.name.endswith("_") or around.keyword("out") is part  # type: ignore[attr-defined]
-    if not isinstance(around, Assign):
-        return False
-    if part in around.targets:
-        return part is not node or bool(around.operator)
-    names = {t.id for t in around.targets if isinstance(t, Name)} - known
-    others = [n for n in body.walk() if isinstance(n, Name) and n.id in names]
-    known |= names
-    return any(is_changed(n, body, known) for n in others if n not in around.targets)
 
 
 class Kept:
@@ -109,7 +82,9 @@ class Kept:
     def _holds(self) -> bool:
         """Whether all names are of a cache; else those that are not are left out."""
         ifs = [n for n in self.body.walk() if isinstance(n, If)]
-        self.guards = [n for n in ifs if self._asks(n)]
+        last = {name: max(self.order[s] for s, n in self.sets if n == name) for name in self.names}
+        # what asks for it after all that sets it only uses it
+        self.guards = [n for n in ifs if any(self.order[n] < last[a] for a in self._asks(n))]
         keys = {name for guard in self.guards for name in self._keys(guard.test)}
         purity, method = self.caches.purity, self.method
         self.pure = purity.local_names(method, self.body, keys - {self.me}, self.names)
@@ -204,8 +179,27 @@ class Kept:
         own = isinstance(whole, Attribute) and whole.name in self.names
         if not own and not isinstance(whole, Name):
             return False
-        before = [n for n in self._own(statement.expression) if not self._is_set_before(n)]  # type: ignore[arg-type]
-        return not before and self._is_pure(statement.expression)
+        own_reads = self._own(statement.expression)  # type: ignore[arg-type]
+        before = [n for n in own_reads if not self._is_set_before(n)]
+        return all(map(self._is_as_built, before)) and self._is_pure(statement.expression)
+
+    def _is_as_built(self, read: Attribute) -> bool:
+        """Whether what is read is what the constructor has left: in what is done where something
+        is not there yet. `if self.size is None: self.size = self.base * n; self.base = None`"""
+        for guard in [g for g in self.guards if g in read.ancestors()]:
+            inside = set(guard.body.walk())
+            once = {n for s, n in self.sets if s in inside and n in self._absent(guard.test)}
+            if once and all(s in inside for s, n in self.sets if n in {*once, read.name}):
+                return True
+        return False
+
+    def _absent(self, test: Expression) -> set[str]:
+        """The attributes that are not there yet where a test holds: `self.size is None and x`."""
+        if isinstance(test, Boolean) and test.operator == "and":
+            return self._absent(test.left) | self._absent(test.right)
+        if isinstance(test, Compare) and test.operators == ["is"] and is_none(test.operands[1]):
+            return {n.name for n in self._own(test.operands[0])}
+        return set()
 
     def _is_set_before(self, read: Attribute) -> bool:
         sets = {s for s, n in self.sets if n == read.name}
