@@ -241,6 +241,8 @@ def test_a_slice_that_begins_where_the_data_tell():
     text = "def f(x: torch.Tensor, i: torch.Tensor):\n    return x[:, i : i + 3], x[i:]\n"
     made, found = converted(text, "traced")
     assert "lax.dynamic_slice_in_dim(x, i, 3, 1)" in made
+    made, _ = converted(text.replace("3]", "3, :2]"), "traced")
+    assert "lax.dynamic_slice_in_dim(x, i, 3, 1)[:, :, :2]" in made
     assert found == [("data-dependent-shape", 2)]
 
 

@@ -27,6 +27,7 @@ from .layers import initialised, layer, of_handed_class
 from .literals import known, literal
 from .methods import method, method_of
 from .names import reference
+from .windows import counted
 
 
 def called(c: Conversion, node: Node) -> bool:
@@ -105,7 +106,7 @@ def _torch(c: Conversion, node: Call, name: str) -> None:
         run_again(c, node)
     elif rules[0].is_class:
         layer(c, node, name, rules[0])
-    else:
+    elif name != "torch.arange" or not counted(c, node, rules):
         c.apply(node, rules, name, arguments_of(node))
 
 

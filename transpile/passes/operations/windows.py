@@ -1,18 +1,26 @@
 """Slices of which only the data tell where they begin: their length must be known.
 
 x[:, i : i + n]          lax.dynamic_slice_in_dim(x, i, n, 1)
+x[:, i : i + n, :k]      lax.dynamic_slice_in_dim(x, i, n, 1)[:, :, :k]
 x[i : i + n] = y         nn.store_window(x, i, n, y, 0)
+arange(i, i + n)         i + jnp.arange(n)
 """
 
-from ...facts.values.lattice import is_traced
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ...facts.values.lattice import Static, is_traced
 from ...model.copy import clone
 from ...model.effects import Put, Support
 from ...model.expressions import Call, Constant, Display, Slice, Subscript
 from ...model.node import Expression
 from ...model.operators import Binary
+from ...model.rulebook import Definition
 from ...source.lower_ast import expression
 from ...source.splice import show
+from .bind import argument_of, arguments_of
 from .conversion import Conversion
+from .inline import Use
 from .literals import known, literal
 
 OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"}
@@ -38,9 +46,12 @@ def window(c: Conversion, node: Subscript | Put) -> bool:
     if not moving:
         return False
     at = moving[0]
-    side = _length(parts[at])
-    others = all(is_whole(part) for i, part in enumerate(parts) if i != at)
+    part = parts[at]
+    assert isinstance(part, Slice)
+    side = _length(part.lower, part.upper) if part.step is None else None
     stored = isinstance(node, Put)
+    rest = [part for i, part in enumerate(parts) if i != at]
+    others = all(is_whole(part) if stored else _keeps_dim(part) for part in rest)
     known_how = not isinstance(node, Put) or node.how == "set" or node.how in OPERATORS
     if side is None or len(moving) > 1 or not others or not known_how:
         what = "a store into a slice" if stored else "a slice"
@@ -54,9 +65,43 @@ def window(c: Conversion, node: Subscript | Put) -> bool:
     if isinstance(node, Put):
         c.changes.replace(node, lambda n: _stored(n, at, side, axis))
     else:
-        c.changes.replace(node, lambda n: _read(n.object, n.index, at, side, axis))
+        c.changes.replace(node, lambda n: _of_rest(n, at, side, axis))
     c.visit_all(node.children())
     return True
+
+
+def counted(c: Conversion, node: Call, rules: Sequence[Definition]) -> bool:
+    """See to `torch.arange(i, i + n)` where only the data tell i; False of any other."""
+    arguments = arguments_of(node)
+    if node.keywords[:2] != [None, None] or None in node.keywords[2:] or "step" in node.keywords:
+        return False
+    start, end = (argument.node for argument in arguments[:2])
+    side = _length(start, end)
+    if side is None or not c.may_be_traced or not is_traced(known(start)):
+        return False
+    if "dtype" in node.keywords and getattr(known(start), "kind", None) != "i":
+        return False  # a float that an integer dtype would cut
+    length = replace(argument_of(end, side), value=Static(type="int"))
+    use = Use.of(c.rulebook, rules, [length, *arguments[2:]])
+    c.changes.replace(node, lambda _: Binary(arguments[0].now(), "+", use.make()))
+    c.visit_all(node.children())
+    return True
+
+
+def _keeps_dim(part: Expression) -> bool:
+    """Whether the dim of an index is still there behind it, and no other."""
+    return isinstance(part, Slice) and not _moves(part) or is_whole(part)
+
+
+def _of_rest(node: Subscript, at: int, side: str, axis: int) -> Expression:
+    """The window, and of that what the other indices choose."""
+    index = clone(node.index)
+    read = _read(node.object, node.index, at, side, axis)
+    parts = parts_of(index)
+    if all(is_whole(part) for i, part in enumerate(parts) if i != at):
+        return read
+    parts[at].replace(Slice(None, None, None))
+    return Subscript(read, index)
 
 
 def _moves(part: Expression) -> bool:
@@ -65,17 +110,14 @@ def _moves(part: Expression) -> bool:
     return any(is_traced(known(bound)) for bound in bounds if bound is not None)
 
 
-def _length(part: Expression) -> str | None:
-    """On which side the n of `i : i + n` stands."""
-    if not isinstance(part, Slice) or part.lower is None or part.step is not None:
+def _length(start: Expression | None, end: Expression | None) -> str | None:
+    """On which side of an end `i + n` the n stands."""
+    if start is None or not isinstance(end, Binary) or end.operator != "+":
         return None
-    if not isinstance(part.upper, Binary) or part.upper.operator != "+":
+    side = "right" if show(end.left) == show(start) else "left"
+    if side == "left" and show(end.right) != show(start):
         return None
-    start = show(part.lower)
-    side = "right" if show(part.upper.left) == start else "left"
-    if side == "left" and show(part.upper.right) != start:
-        return None
-    return None if is_traced(known(getattr(part.upper, side))) else side
+    return None if is_traced(known(getattr(end, side))) else side
 
 
 def _read(base: Expression, index: Expression, at: int, side: str, axis: int) -> Expression:
