@@ -14,6 +14,9 @@ class Unconverted:
     def __getitem__(self, index):
         return self._use(hasattr(index, "dtype"))
 
+    __lt__ = __le__ = __gt__ = __ge__ = __add__ = __radd__ = __sub__ = __rsub__ = __call__
+    __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __call__
+
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)

@@ -220,6 +220,8 @@ AT_IMPORT = """
 import torch
 from torch import nn
 
+CUDA = int(torch.version.cuda.split(".")[0])
+NEWER = CUDA > 11
 KINDS = {"sgd": torch.optim.SGD}
 
 

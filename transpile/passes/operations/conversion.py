@@ -9,9 +9,10 @@ from ...facts.leading import Leading
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import UNKNOWN, Package, Tensor, Torch, is_traced
 from ...model.effects import Unconverted
-from ...model.expressions import Attribute, Call, Name, NamedExpression
+from ...model.expressions import Attribute, Call, Name, NamedExpression, Subscript
 from ...model.names import dotted
 from ...model.node import Expression, Node
+from ...model.operators import Binary, Boolean, Compare, Unary
 from ...model.program import Class, File, Function, Scope
 from ...model.project import Project
 from ...model.rulebook import Definition
@@ -43,6 +44,7 @@ class Conversion:
         self.compared = 0  # the comparisons around: no gradient passes through them
         self.beside: set[Node] = set()  # calls that make a number which meets an array
         self.kept: set[Node] = set()  # NumPy's numbers that meet no array: `int(np.sqrt(n))`
+        self.raising = set[Expression]()  # what raises as a whole
         self.told: set[str] = set()  # names of other libraries that were reported
         self.imported = frozenset(_imported(scope, facts.project))
         parameters = scope.parameters if isinstance(scope, Function) else []
@@ -182,13 +184,31 @@ class Conversion:
     def unconverted(self, id: str, node: Expression, message: str) -> None:
         """Report, and put what raises where the node stood; what is below it goes with it."""
         self.changes.report(id, node, message)
-        self.put(node, Unconverted(id, source_of(node)))
+        whole = node if isinstance(self.scope, Function) else _computed(node)
+        if whole not in self.raising:
+            self.raising.add(whole)
+            self.put(whole, Unconverted(id, source_of(whole)))
 
     def put(self, node: Expression, new: Expression) -> None:
         """Put another node in the place of one; it inherits the value, but no name of torch's."""
         if new.value is None and isinstance(known(node), Torch):
             new.value = UNKNOWN
         self.changes.replace(node, new)
+
+
+def _computed(node: Expression) -> Expression:
+    """What an import computes with a value that is not there, `int(torch.version.cuda[:2]) > 11`:
+    as a whole it raises where it is asked for, and not when the file is imported.
+    """
+    around = node.parent
+    while isinstance(around, (Attribute, Binary, Compare, Subscript, Unary)) or (
+        isinstance(around, Boolean)
+        and node is around.left
+        or isinstance(around, Call)
+        and (node is around.function or dotted(around.function) in ("bool", "float", "int", "str"))
+    ):
+        node, around = around, around.parent
+    return node
 
 
 def is_dropped(node: Node) -> bool:
