@@ -40,7 +40,7 @@ from .lattice import (
 )
 from .numpy_names import is_bound_to_numpy
 from .stand_ins import gives_values, is_cast_and_called, stood_for
-from .usage import is_asked, may_be_number, may_be_numpy, used_as_tensors
+from .usage import is_asked, is_sliced, may_be_number, may_be_numpy, used_as_tensors
 
 
 def bound(frame: Frame) -> Env:
@@ -71,7 +71,8 @@ def _bound(frame: Frame, parameter: Parameter, seen: Value | None) -> Value:
     facts, function, name = frame.facts, frame.function, parameter.name
     assert function is not None
     given = _given(frame, name, seen)
-    as_tensor = name in used_as_tensors(facts, function)
+    sliced = given == UNKNOWN and facts.in_forward(function) and is_sliced(function, name)
+    as_tensor = sliced or name in used_as_tensors(facts, function)
     if as_tensor and isinstance(given, Static) and may_be_number(facts, function, name):
         as_tensor = False
     if as_tensor and (given == NUMPY or is_bound_to_numpy(frame, parameter, UNKNOWN)):

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Set
 from typing import Any, TypeGuard
 
 from ...model import program
-from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Starred, Subscript
 from ...model.names import dotted, everywhere
 from ...model.node import Expression, Node
 from ...model.program import Function
@@ -33,6 +33,14 @@ def may_be_number(facts: Facts, function: Function, name: str) -> bool:
     certain, through = _evidence(facts, function)
     given = [m for n, m in _given_to_modules(facts, function, through) if n == name]
     return name not in certain and not any(_is_given_tensors(facts, m) for m in given)
+
+
+def is_sliced(function: Function, name: str) -> bool:
+    """`x[:, t] = v`, which lists don't take: an array, where the function is traced."""
+    found = (part for part in everywhere(function, Subscript) if _is_one(part.object, {name}))
+    return any(
+        len(parts) > 1 and any(isinstance(p, Slice) for p in parts) for parts in map(indices, found)
+    )
 
 
 def _given_to_modules(
