@@ -3,7 +3,7 @@
 from ...facts.values.lattice import Module
 from ...model.copy import clone
 from ...model.edits import leave_out
-from ...model.effects import Support
+from ...model.effects import Apply, Read, Support
 from ...model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript
 from ...model.names import dotted, in_scope
 from ...model.node import Expression, Statement
@@ -11,6 +11,7 @@ from ...model.program import Class, Function
 from ...model.statements import Assign, Pass
 from ...source.lower_ast import expression
 from ..reports import Reports
+from ..threading.properties import setters
 from .changes import Changing
 from .computed import Computed
 from .constructors import Building, eqx
@@ -48,6 +49,7 @@ class ClassWriter:
         if made:
             self._made.add(cls)
         methods = list(self.plan.modules.home(cls).methods(cls).values())
+        methods += [f for f in setters(cls) if f.nodes(Apply, Read)]  # others set what they set
         for method in methods:
             with self.reports.faults.within(method):
                 self._method(method, cls, made and method.name == "__init__")

@@ -15,6 +15,7 @@ from ...model.program import Class, Function, Parameter
 from ...model.statements import Assign, Block, Return
 from ..reports import Reports
 from ..threading.counting import at_start
+from ..threading.properties import setters
 from ..threading.threads import ANYTHING, Threads
 from .constructor import Constructor
 from .functions import Running
@@ -35,7 +36,7 @@ class ClassWriter:
         methods = list(self.plan.modules.home(cls).methods(cls).values())
         self._unsaved(cls)
         self._parts_of_layers(cls, methods)
-        for method in methods:
+        for method in [*methods, *setters(cls)]:
             if method in self.plan.conventions.functions:
                 with self.reports.faults.within(method):
                     self._method(method, cls)

@@ -93,6 +93,17 @@ def _of_name(function: Function) -> list[Function]:
     return [n for n in body if isinstance(n, Function) and n.name == function.name]
 
 
+def setters(cls: Class) -> list[Function]:
+    """The functions that set properties: `@scale.setter`, which have the name of those."""
+    words = ("setter", "deleter")
+    return [
+        function
+        for function in cls.body.body
+        if isinstance(function, Function)
+        and any(getattr(mark, "name", "") in words for mark in function.decorators)
+    ]
+
+
 def add_property(
     cls: Class, init: Function, statement: Statement | None, name: str, value: Expression
 ) -> Function:
