@@ -39,6 +39,7 @@ class Frame:
         "result",
         "yields",
         "jumps",
+        "first_turns",
         "cls",
     )
 
@@ -56,6 +57,7 @@ class Frame:
         self.result: Value | None = None
         self.yields: Value | None = None
         self.jumps: list[list[Env]] = []  # for each loop around, what held where it was left
+        self.first_turns = 0  # of the loops around, how many have another turn to come
         method = facts.project.method(function)
         self.cls = facts.project.owner(method) if method is not None else None
 

@@ -192,6 +192,8 @@ def conditional(frame: Frame, node: Conditional, env: Env) -> Value:
     if isinstance(test, Static) and isinstance(test.const, bool):
         if asks_torch(frame.facts.of, node.test):
             return frame.expression(node.body if test.const else node.orelse, env)
+    if frame.first_turns and (told := refine.of_none(node.test, env)) is not None:
+        return frame.expression(node.body if told else node.orelse, env)
     then, other = dict(env), dict(env)
     refine.narrow(frame, node.test, then, other)
     sides = frame.expression(node.body, then), frame.expression(node.orelse, other)

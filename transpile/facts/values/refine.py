@@ -4,7 +4,7 @@ import dataclasses
 from typing import Any
 
 from ...model import program
-from ...model.expressions import Call, Constant, Display, Name
+from ...model.expressions import Call, Constant, Display, Name, is_none
 from ...model.names import bound_once, dotted, in_scope, names_assigned, target_names
 from ...model.node import Expression
 from ...model.operators import Boolean, Compare, Unary
@@ -12,6 +12,7 @@ from ...model.statements import Assign
 from .frame import Env, Frame
 from .lattice import (
     MISSING,
+    NONE,
     UNKNOWN,
     Class,
     External,
@@ -45,6 +46,15 @@ def narrow(frame: Frame, test: Expression, then: Env, other: Env) -> None:
         holds, fails = (then, dict(other)) if test.operator == "and" else (dict(then), other)
         for part in (test.left, test.right):
             narrow(frame, part, holds, fails)
+
+
+def of_none(test: Expression, env: Env) -> bool | None:
+    """What `x is None` and `x is not None` give where x is None; None of other tests."""
+    if not isinstance(test, Compare) or test.operators not in (["is"], ["is not"]):
+        return None
+    left, right = test.operands
+    told = isinstance(left, Name) and env.get(left.id) == NONE and is_none(right)
+    return test.operators == ["is"] if told else None
 
 
 def _by_none(test: Compare, then: Env, other: Env) -> None:

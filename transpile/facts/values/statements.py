@@ -68,6 +68,9 @@ def _trace_numbers(frame: Frame, env: Env, node: Node, before: Env | None = None
 
 def if_(frame: Frame, node: nodes.If, env: Env) -> None:
     traced = is_traced(frame.expression(node.test, env))
+    if frame.first_turns and (told := refine.of_none(node.test, env)) is not None:
+        frame.block(node.body if told else node.orelse, env)  # the other way has its turn
+        return
     then, other = dict(env), dict(env)
     refine.narrow(frame, node.test, then, other)
     parted = dict(then), dict(other)
@@ -95,13 +98,13 @@ def for_(frame: Frame, node: nodes.For, env: Env) -> None:
     iterated = frame.expression(node.iterable, env)
     counted = _counts_on_data(frame, node.iterable)
     before, dicts = dict(env), dict_targets(frame.facts, node)
-    for _ in range(2):  # the second turn starts from what the first one has set
+    for more in (1, 0):  # the second turn starts from what the first one has set
         item = Tensor(kind="i") if counted else element_of(iterated)
         bind(frame, node.target, item, env)
         for name in dicts:
             if is_anything(env[name]):
                 env[name] = Mapping(Tensor(assumed=True))
-        _turn(frame, node, env)
+        _turn(frame, node, env, more)
         merge(env, dict(env), before)
         if counted or _leaves_on_data(frame, node):
             _trace_numbers(frame, env, node)
@@ -117,19 +120,21 @@ def _counts_on_data(frame: Frame, node: Expression) -> bool:
 
 def while_(frame: Frame, node: nodes.While, env: Env) -> None:
     before = dict(env)
-    for _ in range(2):
+    for more in (1, 0):
         traced = is_traced(frame.expression(node.test, env))
-        _turn(frame, node, env)
+        _turn(frame, node, env, more)
         merge(env, dict(env), before)
         if traced or _leaves_on_data(frame, node):
             _trace_numbers(frame, env, node)
     frame.block(node.orelse, env)
 
 
-def _turn(frame: Frame, node: nodes.For | nodes.While, env: Env) -> None:
+def _turn(frame: Frame, node: nodes.For | nodes.While, env: Env, more: int) -> None:
     """The body of a loop: what it sets may be what it is where a `break` leaves."""
     frame.jumps.append([])
+    frame.first_turns += more
     frame.block(node.body, env)
+    frame.first_turns -= more
     left_at = frame.jumps.pop()
     bound = set(_assigned(frame, node.body)) if left_at else ()
     for left in left_at:  # of other names only tests have told something there
