@@ -2943,6 +2943,21 @@ class Net(nn.Module):
         a, b = self.body(x)
         return a * y + b
 """
+# What a sum begins with is None.
+ADDED_TO_WHAT_THERE_IS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4)])
+
+    def forward(self, x, y):
+        total = last = None
+        for layer in self.layers:
+            x = layer(x)
+            total = total.add_(x * y) if total is not None else x + y
+            last = last.unsqueeze(-1).squeeze(-1) if last is not None else x
+        return total * last
+"""
 # Of a container and layers, only the layers have a bias.
 FILLED_WHAT_IS_CHOSEN = """
 class Net(nn.Module):

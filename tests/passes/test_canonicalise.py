@@ -24,6 +24,9 @@ STATEMENTS = {
     "init.zeros_(x if m else self.w)  # one": (
         "if m:\n            init.zeros_(x)\n        else:\n            init.zeros_(self.w)  # one"
     ),
+    "x = x.add_(m) if x is not None else m": (
+        "if x is not None:\n            x = x.add_(m)\n        else:\n            x = m"
+    ),
     'init.zeros_(m.state_dict()["weight"])': "init.zeros_(m.weight.data)",
     'y = m.state_dict()["a.weight"]': "y = m.a.weight.data",
     "y = m._modules[name](x)": "y = getattr(m, name)(x)",

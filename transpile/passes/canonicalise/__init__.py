@@ -20,6 +20,7 @@
     sum(map(lambda f: f(x), self.fs))        sum(f(x) for f in self.fs)
     zeros_(w) if a else ones_(w)             if a: zeros_(w), else: ones_(w)
     zeros_(w if a else v)                    if a: zeros_(w), else: zeros_(v)
+    x = x.add_(y) if a else y                if a: x = x.add_(y), else: x = y
     self.w = Parameter(w) if a else w        if a: self.w = Parameter(w), else: self.w = w
     make = f if a else torch.zeros; make(n)  f(n) if a else torch.zeros(n)
     torch.nonzero(m).size(0)                 torch.count_nonzero(m).item()
@@ -63,6 +64,7 @@ from .choices import (
     chooses_parameter,
     chooses_writes,
     chosen_call,
+    takes_written,
     tests_none,
 )
 from .contexts import has_stand_in, imported_context, renames_context, without_stand_in
@@ -113,7 +115,7 @@ def run(scope: Scope, facts: Any = None) -> Changes:
             changes.replace(assign, put)
         elif makes_buffer(scope, assign, own):
             changes.replace(assign, registered)
-        elif chooses_parameter(scope, assign):
+        elif chooses_parameter(scope, assign) or takes_written(assign):
             changes.replace(assign, branch)
         elif renames_context(scope, assign):
             changes.replace(assign, imported_context)

@@ -8,6 +8,9 @@ nn.init.ones_(w) if first else nn.init.zeros_(w)  →  if first: nn.init.ones_(w
 nn.init.ones_(w if first else v)                  →  if first: nn.init.ones_(w)
                                                      else: nn.init.ones_(v)
 
+x = x.add_(y) if x is not None else y             →  if x is not None: x = x.add_(y)
+                                                     else: x = y
+
 self.w = Parameter(w) if learned else w           →  if learned: self.w = Parameter(w)
                                                      else: self.w = w
 
@@ -55,6 +58,14 @@ def chooses_parameter(scope: Scope, assign: Assign) -> bool:
         return False
     made = {_is_parameter(scope, side) for side in sides(choice) if not is_none(side)}
     return len(made) > 1 and len(assign.targets) == 1
+
+
+def takes_written(assign: Assign) -> bool:
+    """Whether a name gets what is written in place on one way: `x = x.add_(y) if x is not None
+    else y`."""
+    choice = assign.expression
+    choice = choice if isinstance(choice, Conditional) and len(assign.targets) == 1 else None
+    return choice is not None and not assign.operator and _writes(choice)
 
 
 def _is_parameter(scope: Scope, node: Expression) -> bool:
