@@ -78,3 +78,29 @@ def test_a_submodule_on_one_way_and_a_list_of_them_on_another_is_reported(name):
 def test_a_name_that_held_a_submodule_before_goes_on_as_what_it_is():
     source = HEAD + "class M(nn.Module):\n    def __init__(self, g):\n        super().__init__()\n        self.a, self.g = nn.Linear(3, 3), g\n\n    def forward(self, x):\n        f = self.a\n        y = f(x)\n        f = self.g.kernel\n        return f(y)\n"
     assert not convert_source(source).diagnostics
+
+
+@pytest.mark.parametrize("given", ("self", "self.inner"))
+def test_what_a_function_calls_of_a_module_that_it_is_handed_is_reported(given):
+    # it has no params of its parts: those of the whole are bound to it
+    source = f"""{HEAD}def step(model, x):
+    return model.a(x)
+
+
+class Inner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(4, 4)
+
+
+class M(Inner):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+
+    def forward(self, x):
+        return step({given}, x)
+"""
+    result = convert_source(source)
+    assert {d.id for d in result.diagnostics} == {"module-value"}, result.code
+    assert 'nn.unconverted("module-value", "model.a(x)")' in result.code

@@ -26,9 +26,12 @@ LISTS = ("torch.nn.ParameterList", "torch.nn.ParameterDict")
 
 def is_given(call: Call) -> bool:
     """Whether a module is called that the function, or one around it, has as a parameter, or a
-    method that has a name, `f = self.up`: whoever gives it binds what it takes."""
+    method that has a name, `f = self.up`: whoever gives it binds what it takes, but for what is
+    called of the parts that it holds, `model.up(x)`."""
     if isinstance(call.function, Name) and isinstance(call.function.value, FunctionValue):
         return call.function.value.owner is not None
+    if isinstance(call.function, Attribute):
+        return False
     return isinstance(call.function.value, Module) and _is_of_parameter(call.function)
 
 
