@@ -3463,6 +3463,35 @@ def test_a_param_that_another_constructor_keeps_is_refused(target):
     assert ids & {"tied-weight", "array-while-building"} and "nn.unconverted(" in made.code
 
 
+# Two lists whose params become one in a loop: nnx keeps them one.
+TIED_IN_LISTS = """
+class Half(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scales = nn.ParameterList()
+        for _ in range(2):
+            self.scales.append(nn.Parameter(torch.randn(4)))
+
+
+class Tied(nn.Module):
+    def __init__(self, ties):
+        super().__init__()
+        self.a, self.b = Half(), Half()
+        for i, tie in enumerate(ties):
+            if tie:
+                self.b.scales[i] = self.a.scales[i]
+
+    def forward(self, x):
+        return x * self.a.scales[0] * self.b.scales[0]
+"""
+
+
+@pytest.mark.parametrize("target", ("functional", "equinox"))
+def test_params_of_lists_that_become_one_are_reported(target):
+    (made,), _, _ = dialect.convert([given(HEAD + TIED_IN_LISTS)], "", target)
+    assert {d.id for d in made.diagnostics} <= {"tied-weight", "shared-module"} and made.diagnostics
+
+
 LISTED_PARAMS = (
     "self.ps = nn.ParameterList([self.p, self.q])",
     "ps = [self.p]\n        self.ps = nn.ParameterList(ps)",

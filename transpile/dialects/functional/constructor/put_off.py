@@ -30,6 +30,7 @@ from ....model.statements import Assign, Block, ExpressionStatement, For
 from ...fresh import fresh, taken
 from ...reports import Reports
 from ...threading.keys import Form, Keys
+from ...ties import UNSEEN
 from ..plan import Plan
 from .arrays import arrays_of, take_out
 from .beginnings import draws
@@ -141,6 +142,8 @@ class PutOff(Form):
         if isinstance(value, Conditional):
             self._sides(value.body, word)
             self._sides(value.orelse, word)
+        elif isinstance(value, Subscript) and _holds_params(value.object):
+            self.reports.unconverted("tied-weight", value, UNSEEN)
         elif not is_none(value) and not _is_made(value):
             at = value.parent
             assert at is not None
