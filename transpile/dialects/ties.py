@@ -122,7 +122,7 @@ def _ties(methods: Iterable[Function], modules: Modules) -> Iterator[Tied]:
         owners.setdefault(tied.path, set()).add(tied.owner)
     settled: dict[str, str] = {}
     for tie, tied in found:
-        if not tied.always and (len(owners[tied.path]) > 1 or _may_lack(tie, modules)):
+        if not tied.always and (len(owners[tied.path]) > 1 or may_lack(tie, modules)):
             continue  # it is not seen from the model what it was tied to, or that it was
         if tied.owner in owners and tied.owner not in settled:
             continue  # the owner has another one on some ways
@@ -144,7 +144,7 @@ def _plain(tie: Tie, me: str | None, always: bool) -> Tied | None:
     return Tied(holder, tie.target.name, path, path, always)
 
 
-def _may_lack(tie: Tie, modules: Modules) -> bool:
+def may_lack(tie: Tie, modules: Modules) -> bool:
     """Whether a module may be without the array if not tied, as `Linear(d, d, bias=False)`."""
     value = tie.target.object.value
     if not isinstance(value, Module):

@@ -17,7 +17,7 @@ from ...model.statements import Assign, ExpressionStatement
 from ..growing import holds_arrays
 from ..parameters import conclude
 from ..reports import Reports, report_untrained
-from ..ties import UNSEEN
+from ..ties import UNSEEN, may_lack
 from .places import Places
 from .plan import Plan
 
@@ -109,7 +109,8 @@ class Building:
         if holder == self.self_name and name not in self.plan.arrays(self.cls):
             block_of(tie).remove(tie)  # `self.w = self.p` is a name alone
             return
-        block_of(tie).substitute(tie, self.places.store(tie.target, Constant(None)))
+        none = may_lack(tie, self.plan.modules)
+        block_of(tie).substitute(tie, self.places.store(tie.target, Constant(None), none))
 
 
 def _is_setattr(call: Call) -> bool:

@@ -152,7 +152,7 @@ class Kinds:
             self._hold(found, name, PARAM if is_parameter else CONSTANT, is_parameter)
         elif known == NONE and not isinstance(value, Call):
             if is_param(attribute):
-                found.arrays.setdefault(name, Held(CONSTANT))
+                found.arrays.setdefault(name, Held(PARAM, absent=True))
 
     def _hold(self, found: Own, name: str, kind: str, registered: bool, none: bool = False) -> None:
         held = found.arrays.setdefault(name, Held(kind, absent=none))
@@ -232,11 +232,14 @@ class Kinds:
             return
         if not isinstance(base, Module) or base.is_self or base.open:
             return
+        root = (dotted(target) or "").partition(".")[0]
+        if kind == CONSTANT and is_tie(self.values, node.expression, root):
+            kind = PARAM  # of another module, which stands where this one has none
         for ref in base.refs:
             if ref in self.own:
                 held = self.held(ref, target.name)
                 if not held:
-                    self.own[ref].arrays[target.name] = Held(kind)
+                    self.own[ref].arrays[target.name] = Held(kind, absent=kind == PARAM)
                 for one in held:
                     one.kind = kind if one.kind == CONSTANT else one.kind
 

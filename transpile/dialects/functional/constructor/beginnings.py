@@ -26,7 +26,7 @@ from ...reports import Reports
 from ...threading.keys import Form, Keys
 from ...threading.probes import run_dry
 from ...threading.running import without_rows, write_blocks
-from ...ties import UNSEEN, below
+from ...ties import UNSEEN, below, may_lack
 from ..leaves import Leaves
 from ..paths import Paths
 from ..plan import Plan, Words
@@ -185,6 +185,7 @@ class Beginning(Form):
             self.reports.refuse("tied-weight", tie, UNSEEN)
             return
         always = self.function.name == "init" and tie.parent is self.function.body
+        always = always and not may_lack(tie, self.plan.modules)
         block.substitute(tie, [given_up(tie, path.of(self.whole), always)])
 
     # --- the form of keys -------------------------------------------------------------------------
