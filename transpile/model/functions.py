@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from .expressions import Call
-from .names import dotted
+from .expressions import Attribute, Call
+from .names import dotted, everywhere
 from .program import Class, Function, Parameter, Scope
 
 
@@ -91,10 +91,31 @@ class Functions:
         return self.signature(function).parameters
 
 
+def is_static(function: Function, owner: Class) -> bool:
+    """Whether a function of a class is given no module: by its decorator, or since the class alone
+    is asked for it: `Net.mask(x)` of `def mask(weights): ...`."""
+    if function.decorators or not function.parameters:
+        return any(dotted(d) == "staticmethod" for d in function.decorators)
+    if function.parameters[0].name in ("self", "cls") or owner.file is None:
+        return False
+    asked = [n for n in everywhere(owner.file, Attribute) if n.name == function.name]
+    return bool(asked) and all(_gives_no_self(n, owner) for n in asked)
+
+
+def _gives_no_self(name: Attribute, owner: Class) -> bool:
+    """`Net.mask(x)` where x is not the first parameter of a method around it."""
+    call = name.parent
+    if dotted(name.object) != owner.name or not isinstance(call, Call) or call.function is not name:
+        return False
+    around = [f for f in name.ancestors() if isinstance(f, Function) and f.parameters]
+    first = dotted(call.arguments[0]) if call.arguments else None
+    return first not in {f.parameters[0].name for f in around if f.owner is not None}
+
+
 def _signature(function: Function, owner: Class | None, outer: Function | None) -> Signature:
     words = [d.function if isinstance(d, Call) else d for d in function.decorators]
     decorators = tuple(dotted(word) or "?" for word in words)
-    static = "staticmethod" in decorators
+    static = owner is not None and is_static(function, owner)
     takes_self = owner is not None and not static
     by_place = [p for p in function.parameters if p.kind in ("/", "")]
     by_word = [p for p in function.parameters if p.kind == "="]

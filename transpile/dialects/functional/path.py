@@ -9,11 +9,8 @@ from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Method, Module, Tensor
 from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Name, Subscript
-from ...model.names import dotted
 from ...model.node import Expression
 from ..threading.threads import checkpointed
-
-_CLASSES = frozenset({"staticmethod", "classmethod"})
 
 
 @dataclass(frozen=True)
@@ -54,6 +51,5 @@ def is_unbound(call: Call) -> bool:
     function, value = call.function, call.function.value
     if not isinstance(function, Attribute) or not isinstance(value, FunctionValue):
         return False
-    marks = {dotted(d) for d in value.function.decorators}
-    own = value.base and not is_super(function.object) and not marks & _CLASSES
+    own = value.base and not is_super(function.object)
     return own and call.keywords[:1] == [None]

@@ -23,6 +23,7 @@ from ...model.expressions import (
     Slice,
     Subscript,
 )
+from ...model.functions import is_static
 from ...model.names import target_names
 from ...model.node import Expression
 from ...model.program import Function
@@ -50,7 +51,7 @@ class Paths:
             around.append(outer)
         self.whole = around[-1]  # the function that a function inside of it stands in
         self.owner = self.whole.owner
-        method = self.owner is not None and not _is_static(self.whole)
+        method = self.owner is not None and not is_static(self.whole, self.owner)
         names = [p.name for p in self.whole.parameters]
         inside = {p.name for f in around[:-1] for p in f.parameters}
         own = names[0] if method and names else None
@@ -292,7 +293,3 @@ class Paths:
         """Let the loops bind the companions that were asked for."""
         for (loop, _), (companion, name) in self._named.items():
             bind_name(loop.target, loop.iterable, name, companion)
-
-
-def _is_static(function: Function) -> bool:
-    return any(isinstance(d, Name) and d.id == "staticmethod" for d in function.decorators)

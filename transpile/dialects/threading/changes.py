@@ -11,6 +11,7 @@ from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Method, Module
 from ...model.effects import Apply, Declare, Read, Write
 from ...model.expressions import Attribute, Call, Display, Name, Subscript
+from ...model.functions import is_static
 from ...model.names import dotted, names_in, root, target_names
 from ...model.node import Expression, Node
 from ...model.program import Function
@@ -190,8 +191,7 @@ def _is_path(node: Expression | None) -> bool:
 
 def _is_method(function: Function) -> bool:
     """Whether the first parameter is the module whose method it is."""
-    static = any(isinstance(d, Name) and d.id == "staticmethod" for d in function.decorators)
-    return function.owner is not None and not static
+    return function.owner is not None and not is_static(function, function.owner)
 
 
 def _given(call: Call, at: int, word: str) -> Expression | None:
