@@ -9,7 +9,7 @@ from .classes import PLAIN_MODULE, Classes, Definition
 from .expressions import Constant, Name, Subscript
 from .functions import Functions
 from .import_paths import Folders, import_base
-from .libraries import canonical, computes_with_torch
+from .libraries import canonical
 from .names import dotted
 from .node import Expression, Statement
 from .program import Class, File, Function
@@ -136,7 +136,7 @@ class Project(Classes, Functions):
         found: Definition | None = names.classes.get(name) or names.functions.get(name)
         if found is not None:
             return found
-        if name in names.imports and not self._is_stood_in_for(names, name):
+        if name in names.imports:
             return self.meaning(names.imports[name], seen)
         if name in names.assigned:
             return names.assigned[name]
@@ -149,16 +149,6 @@ class Project(Classes, Functions):
             elif self.rulebook is not None and self.rulebook.knows(f"{star}.{name}"):
                 return canonical(f"{star}.{name}")
         return None
-
-    def _is_stood_in_for(self, names: Names, name: str) -> bool:
-        """Whether a name that no rule has is set otherwise where its import fails:
-        `from xformers.ops import SwiGLU` beside `except ImportError: SwiGLU = SwiGLUFFN`."""
-        other = names.assigned.get(name)
-        if other is None or (dotted(other) or name).partition(".")[0] == name:
-            return False
-        outer = canonical(names.imports[name])
-        known = self.rulebook is not None and self.rulebook.knows(outer)
-        return computes_with_torch(outer) and not known
 
     def by_star(self, file: File, seen: frozenset[File] = frozenset()) -> set[str]:
         """The names that `from .parts import *` binds in a file to what the other one imports, and

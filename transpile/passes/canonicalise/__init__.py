@@ -28,6 +28,7 @@
     torch.arange(1, x.dim()).tolist()        list(range(1, x.dim()))
     if x == None                             if x is None
     try: a = torch.autocast, except: …       a = torch.autocast, which is there today
+    try: import apex.x, except …: b          b, what stands in for a library on torch
     @register_model                          nothing: timm notes the function in a table
 
 Only what stands in the text decides it: no values are known yet.
@@ -67,7 +68,14 @@ from .choices import (
     takes_written,
     tests_none,
 )
-from .contexts import has_stand_in, imported_context, renames_context, without_stand_in
+from .contexts import (
+    has_stand_in,
+    imported_context,
+    is_stood_in_for,
+    renames_context,
+    stand_in,
+    without_stand_in,
+)
 from .counted import counted, counts_places, listed_range, lists_range
 from .joined import begin_empty, joined, joins_empty
 from .mapped import listed, mapped, maps_calls
@@ -110,6 +118,8 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     for attempt in scope.nodes(Try):
         if has_stand_in(scope, attempt):
             changes.change(attempt, without_stand_in)
+        elif is_stood_in_for(scope, attempt):
+            changes.change(attempt, stand_in)
     for assign in scope.nodes(Assign):
         if placed(assign):
             changes.replace(assign, put)

@@ -1,16 +1,23 @@
 """Names of a file's own for context managers of torch's, and what stands in for those where an
-older version of torch does not have them.
+older version of torch does not have them, and for what a library on torch is not there to give.
 
     try:
         autocast = torch.cuda.amp.autocast          from torch.cuda.amp import autocast
     except AttributeError:                    →
         class autocast: ...
 
-Functions are left: torch has renamed and dropped some since (torch.irfft), contexts none.
+    try:
+        from apex.normalization import FusedLayerNorm
+        class Norm(FusedLayerNorm): ...
+    except ImportError:                       →     from torch.nn import LayerNorm as Norm
+        from torch.nn import LayerNorm as Norm
+
+Functions of torch's are left: it has renamed and dropped some since (torch.irfft), contexts none.
 """
 
 from ...model.expressions import Name
-from ...model.names import imported
+from ...model.libraries import canonical, computes_with_torch
+from ...model.names import dotted, everywhere, imported, names_assigned
 from ...model.node import Statement
 from ...model.program import File, Scope
 from ...model.statements import Assign, Block, Import, Imported, Try
@@ -20,6 +27,8 @@ _CONTEXTS = frozenset(
     for name in "autocast amp.autocast cuda.amp.autocast cpu.amp.autocast cuda.amp.custom_fwd "
     "cuda.amp.custom_bwd inference_mode autograd.inference_mode no_grad set_grad_enabled".split()
 )
+
+_FAILED = frozenset(("ImportError", "ModuleNotFoundError", "Exception"))
 
 
 def renames_context(scope: Scope, node: Assign) -> bool:
@@ -49,6 +58,37 @@ def without_stand_in(node: Try) -> None:
     """Put what the try does in its place."""
     assert isinstance(node.parent, Block)
     node.parent.unfold(node, node.body)
+
+
+def is_stood_in_for(scope: Scope, node: Try) -> bool:
+    """Whether a try imports what is built on torch and no rule has, and all that the file uses of
+    it is set where that fails."""
+    alone = len(node.handlers) == 1 and node.final is None and node.orelse is None
+    if not alone or not isinstance(scope, File) or not any(map(_is_missing, node.body.body)):
+        return False
+    handler = node.handlers[0]
+    caught = dotted(handler.type) if handler.type is not None else "ImportError"
+    gone = _bound(node.body) - _bound(handler.body)
+    inside = set(node.body.walk())
+    used = any(n.id in gone and n not in inside for n in everywhere(scope, Name))
+    return not used and handler.name is None and caught in _FAILED
+
+
+def stand_in(node: Try) -> None:
+    """Put what is done where its import fails in the place of a try."""
+    assert isinstance(node.parent, Block)
+    node.parent.unfold(node, node.handlers[0].body)
+
+
+def _is_missing(statement: Statement) -> bool:
+    names = statement.names if isinstance(statement, Import) else []
+    meant = [str(statement.meaning(name) or "") for name in names]  # type: ignore[attr-defined]
+    return any(computes_with_torch(n) and canonical(n) == n and n[:4] != "timm" for n in meant)
+
+
+def _bound(block: Block) -> set[str]:
+    imports = (s for s in block.body if isinstance(s, Import))
+    return {*names_assigned(block), *(n.bound for s in imports for n in s.names)}
 
 
 def _names_contexts(scope: Scope, statement: Statement) -> bool:
