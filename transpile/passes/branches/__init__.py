@@ -21,9 +21,10 @@ from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Mapping, Module, Tensor, is_traced
 from ...model.carry import Carry, Effects
 from ...model.effects import Cond
-from ...model.expressions import Call
+from ...model.expressions import Call, Constant
 from ...model.names import dotted, in_scope, jumps, target_names
 from ...model.node import Node
+from ...model.operators import Unary
 from ...model.program import Function, Scope
 from ...model.statements import Assign, Block, ExpressionStatement, If, Raise, Return
 from ..outlining import Refused, nested, refuse, refuse_first, refuse_sorted
@@ -34,6 +35,7 @@ from .saying import waiting
 
 ID = "traced-branch"
 WHERE = "under a branch on a tensor's value"
+_EMPTY = "a mask of nothing stays a mask here: what is made with it must be what None gives"
 
 
 def run(scope: Scope, facts: ProgramFacts) -> Changes:
@@ -62,6 +64,10 @@ class _Branches:
         for child in nested(node):
             self.visit(child)
         if not isinstance(node, If) or isinstance(node, Cond) or not on_data(node):
+            return
+        if _is_empty(node):
+            self.changes.report("taken-for-granted", node.test, _EMPTY)
+            self.changes.remove(node)
             return
         try:
             self._lower(node)
@@ -253,6 +259,20 @@ class _Branches:
         if found is not None:
             self.appended.update(dict.fromkeys(found.branches, found))
             self.obstacles.skipped |= found.skipped
+
+
+def _is_empty(node: If) -> bool:
+    """Whether a mask without any True becomes None."""
+    test = node.test
+    asked = test.operand if isinstance(test, Unary) and test.operator in ("not", "~") else None
+    body = node.body.body
+    one = body[0] if len(body) == 1 and node.orelse is None else None
+    if not isinstance(asked, Call) or not isinstance(one, Assign) or one.operator:
+        return False
+    names = [dotted(t) for t in one.targets]
+    asks = not asked.arguments and dotted(asked.function) in [f"{name}.any" for name in names]
+    value = one.expression
+    return asks and len(names) == 1 and isinstance(value, Constant) and value.constant is None
 
 
 def _blocks(node: If) -> list[Block]:
