@@ -18,6 +18,8 @@ def random_table(key, num_embeddings, embedding_dim, padding_idx, dtype=None):
 class Embedding(Module):
     """Rows of a table, found by their number."""
 
+    max_norm = None
+
     def __init__(
         self,
         num_embeddings,

@@ -6088,3 +6088,75 @@ def test_indices_that_are_called_masks_and_functions_of_whole_numbers(target):
     )
     (made,), _, _ = dialect.convert([given(source)], "", target)
     assert [(d.line, d.id) for d in made.diagnostics] == [(8, "data-dependent-shape")]
+
+
+OF_LIBRARIES = """
+try:
+    from apex.normalization import FusedLayerNorm as _Fused
+
+    class Norm(_Fused):
+        def forward(self, x):
+            return super().forward(x)
+except ImportError:
+    from torch.nn import LayerNorm as Norm
+
+
+class Rows(nn.Embedding):
+    def forward(self, x):
+        return F.embedding(
+            x, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq
+        )
+
+
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.rows = Rows(5, n, 1)
+        self.norm = Norm(n)
+
+    def masked(x, mask):
+        return x.masked_fill(mask, 0.5)
+
+    def forward(self, x, tokens):
+        x = Net.masked(self.norm(x + self.rows(tokens)), (tokens == 1).unsqueeze(-1))
+        assert list(x.size()) == [3, 4]
+        return x
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_stands_in_for_a_library_and_is_asked_of_a_class(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64), torch.tensor([0, 1, 2])]
+    verify(HEAD + OF_LIBRARIES, "Net", "4", inputs, target)
+
+
+TIED_WHERE_NONE_IS = """
+class Head(nn.Module):
+    def __init__(self, dim, size):
+        super().__init__()
+        self.dense = nn.Linear(dim, dim)
+        BEGUN
+        self.bias = nn.Parameter(torch.zeros(size))
+
+    def forward(self, x):
+        return F.linear(self.dense(x), self.weight) + self.bias
+
+
+class Net(nn.Module):
+    def __init__(self, dim, size):
+        super().__init__()
+        self.tokens = nn.Embedding(size, dim)
+        self.head = Head(dim, size)
+        self.head.weight = self.tokens.weight
+
+    def forward(self, ids):
+        return self.head(self.tokens(ids))
+"""
+BEGUN = ["pass", "self.weight = None", 'self.register_parameter("weight", None)']
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("begun", BEGUN)
+def test_a_param_put_where_a_module_has_none_is_tied(target, begun):
+    source = HEAD + TIED_WHERE_NONE_IS.replace("BEGUN", begun)
+    verify(source, "Net", "4, 5", [torch.tensor([0, 1, 2])], target)

@@ -1,10 +1,10 @@
 """What nothing asks for of the classes of a support file goes: `insert` of a list that is only
-appended to, `from_pretrained` of an embedding.
+appended to, `from_pretrained` of an embedding, its constant `max_norm`.
 
-A method is asked for by its name, in the files of the program, in strings there, and in the
-definitions that stay; those of JAX with self (`init`, `apply`), those that JAX calls of a pytree
-(`tree_unflatten`), Flax and Equinox of a module (`set_view`, `is_stateful`), and Python's own stay
-in any case.
+A method or constant is asked for by its name, in the files of the program, in strings there, and
+in the definitions that stay; those of JAX with self (`init`, `apply`), those that JAX calls of a
+pytree (`tree_unflatten`), Flax and Equinox of a module (`set_view`, `is_stateful`), and Python's
+own stay in any case.
 """
 
 import ast
@@ -39,7 +39,7 @@ def without_unasked(
     waiting: dict[ast.AST, str] = {}
     for entry in entries.values():
         methods = _methods(entry.node, entries)
-        waiting |= {m: m.name for m in methods}
+        waiting |= {m: _name(m) for m in methods}
         asked |= set(words(entry.node, methods)) if methods else words_of(entry.node)
     while found := [m for m, name in waiting.items() if name in asked]:
         for method in found:
@@ -48,16 +48,23 @@ def without_unasked(
     return {name: _without(entry, waiting) for name, entry in entries.items()}
 
 
-def _methods(node: ast.stmt, entries: Collection[str]) -> list[ast.FunctionDef]:
-    """The methods of a class that stay only if they are asked for; those of a class of a library's
-    may be an answer to that, but for other constructors."""
+def _methods(node: ast.stmt, entries: Collection[str]) -> list[ast.FunctionDef | ast.Assign]:
+    """The methods and constants of a class that stay only if they are asked for; the methods of a
+    class of a library's may be an answer to that, but for other constructors."""
     if not isinstance(node, ast.ClassDef):
         return []
     ours = all(isinstance(base, ast.Name) and base.id in entries for base in node.bases)
-    return [m for m in node.body if isinstance(m, ast.FunctionDef) and _may_go(m, ours)]
+    members = (m for m in node.body if isinstance(m, (ast.FunctionDef, ast.Assign)))
+    return [m for m in members if _may_go(m, ours)]
 
 
-def _may_go(method: ast.FunctionDef, ours: bool) -> bool:
+def _name(member: ast.FunctionDef | ast.Assign) -> str:
+    return member.name if isinstance(member, ast.FunctionDef) else ast.unparse(member.targets[0])
+
+
+def _may_go(method: ast.FunctionDef | ast.Assign, ours: bool) -> bool:
+    if isinstance(method, ast.Assign):
+        return isinstance(method.value, ast.Constant)
     if method.name in PROTOCOL:
         return False
     if not ours:
@@ -100,12 +107,13 @@ def _without(entry: Entry, gone: Collection[ast.AST]) -> Entry:
     node = entry.node
     if not isinstance(node, ast.ClassDef):
         return entry
-    methods = [m for m in node.body if isinstance(m, ast.FunctionDef) and m in gone]
+    methods = [m for m in node.body if isinstance(m, (ast.FunctionDef, ast.Assign)) and m in gone]
     if not methods or len(methods) == len(node.body):
         return entry
     lines = entry.text.splitlines()
     for method in reversed(methods):
-        start = min([method.lineno, *(d.lineno for d in method.decorator_list)]) - 1
+        marks = method.decorator_list if isinstance(method, ast.FunctionDef) else []
+        start = min([method.lineno, *(d.lineno for d in marks)]) - 1
         while lines[start - 1].lstrip().startswith("#"):
             start -= 1
         end = method.end_lineno or method.lineno
