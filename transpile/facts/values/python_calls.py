@@ -148,6 +148,8 @@ def _reduced(frame: Frame, name: str, args: list[Argument]) -> Value:
         return Tensor(assumed=all(v.assumed for v in tensors), kind=kind, number=number)
     if spread and all(isinstance(v, Static) for v in spread):
         return _number_among(name, spread)
+    if name in ("min", "max") and any(v == INT for v in spread):
+        return Static(MISSING, loose=True)  # `min(x.shape[1], self.limit)`: a size among others
     return spread[0] if name == "next" and spread else UNKNOWN
 
 
