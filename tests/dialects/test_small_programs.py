@@ -6190,3 +6190,31 @@ BEGUN = ["pass", "self.weight = None", 'self.register_parameter("weight", None)'
 def test_a_param_put_where_a_module_has_none_is_tied(target, begun):
     source = HEAD + TIED_WHERE_NONE_IS.replace("BEGUN", begun)
     verify(source, "Net", "4, 5", [torch.tensor([0, 1, 2])], target)
+
+
+TAKES_ENTRIES_AWAY = """
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.d = nn.ModuleDict({name: nn.Linear(n, n) for name in "abc"})
+        self.last = self.d.pop("b")
+        del self.d["a"]
+        self.scale = nn.Parameter(torch.ones(n))
+
+    def forward(self, x):
+        for name in self.d:
+            x = self.d[name](x)
+        return self.last(x) * len(self.d) * self.scale
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_entries_of_a_dict_of_modules_are_taken_away(target):
+    verify(HEAD + TAKES_ENTRIES_AWAY, "Net", "4", [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
+def test_a_param_that_a_method_sets_to_none_is_one_still():
+    source = HEAD + TAKES_ENTRIES_AWAY + "\n    def remove(self):\n        self.scale = None\n"
+    (made,), _, _ = dialect.convert([given(source)], "", "flax")
+    assert [d.id for d in made.diagnostics] == ["dynamic-attribute"]
+    assert "self.scale = nnx.Param(" in made.code

@@ -56,6 +56,10 @@ class ModuleDict(nnx.Dict):
         if name not in self._order and not name.startswith(("_order", "_pytree")):
             super().__setattr__("_order", (*self._order, name))
 
+    def __delattr__(self, name):
+        super().__delattr__(name)
+        super().__setattr__("_order", tuple(other for other in self._order if other != name))
+
     def __iter__(self):
         return iter(self._order)
 

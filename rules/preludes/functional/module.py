@@ -237,6 +237,14 @@ class ModuleDict(_Container):
     def __setitem__(self, name, module):
         self.add_module(name, module)
 
+    def __delitem__(self, name):
+        delattr(self, name)
+
+    def pop(self, name):
+        module = self[name]
+        del self[name]
+        return module
+
     def __iter__(self):
         return iter(self.keys())
 

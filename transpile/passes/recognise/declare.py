@@ -50,6 +50,8 @@ def declare(scene: Scene, kinds: Kinds) -> None:
     if isinstance(function, Function) and not scene.building:
         for statement in function.nodes(ExpressionStatement):
             set_while_running(scene, statement)
+        for assign in function.nodes(Assign) if scene.cls is not None else ():
+            _emptied(scene, kinds, assign)
     if not isinstance(function, Function) or not scene.building:
         return
     stripped: set[Call] = set()
@@ -194,6 +196,19 @@ _array: Callable[[Call], NewArray] = lambda call: NewArray(  # noqa: E731
 )
 
 
+def _emptied(scene: Scene, kinds: Kinds, assign: Assign) -> None:
+    """Refuse to set a param to None while the model runs: it is no longer one of the model's."""
+    for target, value in pairs(assign) if assign.expression is not None else ():
+        name = own_name(target, scene.own)
+        if name is not None and scene.cls is not None and scene.of(value) == NONE:
+            if kinds.of(scene.cls, name) == PARAM:
+                scene.changes.unconverted("dynamic-attribute", value, f"{text(target)} {_EMPTIED}")
+
+
+_EMPTIED = (
+    "is a param, and a built model keeps those it has: set it to None in the constructor, or build "
+    "a model without it"
+)
 _WITHIN = (
     "what a function registers here is found under no name: call self.register_buffer, or set the "
     "attribute, where the constructor does"

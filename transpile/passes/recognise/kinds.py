@@ -48,7 +48,8 @@ class Own:
     plain: set[str] = field(default_factory=set)  # set to what is no array on some way
     frozen: set[str] = field(default_factory=set)  # made with requires_grad=False
     branching: set[str] = field(default_factory=set)  # params that are made on some ways
-    set_running: dict[str, bool] = field(default_factory=dict)  # by name, whether only in place
+    # by name, whether only in place; None of what is only set to None
+    set_running: dict[str, bool | None] = field(default_factory=dict)
     declared: set[str] = field(default_factory=set)  # all that is set while building
     functions: set[str] = field(default_factory=set)  # of that, what holds functions
 
@@ -126,8 +127,10 @@ class Kinds:
             if any(map(stores.holds_text, (known, attribute))) or name in found.functions:
                 return
             if not self.is_wrapped(cls, name):
-                in_place = value is None and bool(found.set_running.get(name, True))
-                found.set_running[name] = in_place
+                known_so_far = found.set_running.get(name)
+                in_place = value is None and known_so_far is not False
+                emptied = known == NONE and value is not None
+                found.set_running[name] = known_so_far if emptied else in_place
             return
         found.declared.add(name)
         if stores.holds_functions(value):
@@ -202,10 +205,11 @@ class Kinds:
         for name, one in found.arrays.items():
             one.plain = one.kind == PARAM and name in found.plain
 
-    def _stays_param(self, cls: Class, name: str, in_place: bool) -> bool:
-        """Whether what forward sets is the data of a param: others would be computed anew."""
+    def _stays_param(self, cls: Class, name: str, in_place: bool | None) -> bool:
+        """Whether what forward sets is the data of a param, or None, which torch takes for one:
+        others would be computed anew."""
         found = self.own[cls]
-        kept = (in_place or name in found.branching) and name not in found.plain
+        kept = (in_place is not False or name in found.branching) and name not in found.plain
         return kept and not self._is_frozen(cls, name)
 
     def _is_frozen(self, cls: Class, name: str) -> bool:
