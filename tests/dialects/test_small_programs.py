@@ -6010,6 +6010,34 @@ def test_layers_draw_nothing_in_inference_mode(layer):
     np.testing.assert_array_equal(one, other)
 
 
+# Equinox takes a module without five of its fields for one that has all.
+FIVE_ARE_UNSET = """
+class Net(nn.Module):
+    def __init__(self, n=0):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        if n > 0:
+            self.a, self.b = nn.Linear(4, 4), nn.Linear(4, 4)
+        if n > 1:
+            self.w, self.act = nn.Parameter(torch.ones(4)), nn.Tanh()
+        if n > 2:
+            self.scale = n / 2
+
+    def forward(self, x):
+        x = self.fc(x)
+        if hasattr(self, "a"):
+            x = self.b(self.a(x))
+        if hasattr(self, "w"):
+            x = self.act(x * self.w)
+        return x * getattr(self, "scale", 2.0)
+"""
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_fields_that_a_constructor_leaves_unset(n):
+    verify(HEAD + FIVE_ARE_UNSET, "Net", f"{n}", [torch.randn(3, 4, dtype=torch.float64)], "equinox")
+
+
 # What is None until the model runs: hidden states, caches, by whichever module they are set.
 NONE_UNTIL_IT_RUNS = """
 class Attention(nn.Module):

@@ -1,5 +1,7 @@
 """A class of modules as an `eqx.Module`: its bases, its fields, its methods."""
 
+from dataclasses import replace
+
 from ...facts.values.lattice import Module
 from ...model.copy import clone
 from ...model.edits import leave_out
@@ -14,14 +16,14 @@ from ..reports import Reports
 from ..threading.properties import setters
 from .changes import Changing
 from .computed import Computed
-from .constructors import Building, eqx
+from .constructors import Building, begin, eqx
 from .data_writes import write_for_the_call
 from .fields import ANY, Declared, Fields
 from .functions import Running
 from .plan import Plan
 from .presence import Presence
 
-BLANK = ("\n", "")
+BLANK, _WRAPPED = ("\n", ""), 5
 SKIPPED = (
     "the constructor of {} is not run behind that of a layer of torch's: hold the layer as an "
     "attribute"
@@ -40,7 +42,7 @@ class ClassWriter:
 
     def write(self, cls: Class) -> None:
         self._tell_skipped(cls)
-        fields = self._declared(cls)
+        fields, late = self._apart(self._declared(cls), cls)
         statements = self._statements(fields, cls)
         self._leave_out_hints(cls)
         if fields:
@@ -53,6 +55,8 @@ class ClassWriter:
         for method in methods:
             with self.reports.faults.within(method):
                 self._method(method, cls, made and method.name == "__init__")
+        if late:
+            begin(next(m for m in methods if m.name == "__init__"), late, Constant(None))
         self._bases(cls)
         if self.computed.begins(cls):
             self.computed.base(cls)
@@ -79,7 +83,7 @@ class ClassWriter:
         self._computed(method)
         self._run(method)
         if begins_arrays:
-            self._begin(method)
+            begin(method, ["arrays"], Dictionary([]))
         if method.name == "__init__" and self.computed.begins(cls):
             self.computed.begin(method)
 
@@ -131,6 +135,19 @@ class ClassWriter:
             self._mixin(cls)
             return []
         return fields.all(map(self._mixin, self.plan.mixins(cls)))
+
+    def _apart(self, fields: list[Declared], cls: Class) -> tuple[list[Declared], list[str]]:
+        """The fields, and those that the constructor begins with None. Equinox 0.13 takes a module
+        without five of its fields, as many as it copies of what it wraps, for one that has all."""
+        unset = [f for f in fields if f.unset and f.name != "inference"]
+        late = [f for f in unset if self._standing(f, cls) is None]
+        own = "__init__" in self.plan.modules.home(cls).methods(cls)
+        late = late if own and len(late) >= _WRAPPED else []
+        kind = "{} | None".format
+        set_to = {
+            f: replace(f, unset=False, type=kind(f.type.removesuffix(" | None"))) for f in late
+        }
+        return [set_to.get(f, f) for f in fields], [f.name for f in late]
 
     def _mixin(self, cls: Class) -> list[Declared]:
         """What a mixin sets, found before it is edited."""
@@ -252,10 +269,6 @@ class ClassWriter:
                 call.replace(Call(Attribute(arrays, "get"), [name]))
             else:
                 call.replace(Subscript(arrays, name))
-
-    def _begin(self, init: Function) -> None:
-        target = Attribute(Name("self"), "arrays")
-        init.body.insert_before(init.body.body[0], [Assign([target], Dictionary([]))])
 
 
 def _value(declared: Declared, default: Expression | None) -> Expression | None:

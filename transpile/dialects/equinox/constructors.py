@@ -9,7 +9,7 @@ from ...model.copy import clone
 from ...model.edits import block_of
 from ...model.effects import BUFFER, CONSTANT, PARAM, Declare, NewArray, Tie
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript, is_none
-from ...model.names import dotted
+from ...model.names import dotted, is_docstring
 from ...model.node import Expression
 from ...model.operators import Compare, Conditional
 from ...model.program import Class, Function
@@ -123,3 +123,10 @@ def eqx(*words: str) -> Expression:
     for word in words:
         made = Attribute(made, word)
     return made
+
+
+def begin(init: Function, names: list[str], value: Expression) -> None:
+    """Let a constructor begin with a value for these."""
+    me, body = init.parameters[0].name, init.body
+    first = next((s for s in body.body if not is_docstring(s)), body.body[-1])
+    body.insert_before(first, [Assign([Attribute(Name(me), n)], clone(value)) for n in names])
