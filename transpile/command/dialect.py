@@ -3,6 +3,7 @@ are written in a dialect."""
 
 import functools
 import importlib
+import itertools
 import os
 import pickle
 from collections.abc import Callable, Iterable, Sequence
@@ -223,14 +224,23 @@ def _files(
 
 
 def torch_layers() -> Library:
-    """Torch's layers as classes of the model: a copy of its own for each run, which edits them."""
+    """Torch's layers as classes of the model: of its own for each run, which edits them. The first
+    run, of a command the only one, has them as they are made, and further ones have copies."""
+    if next(_RUNS) == 0:
+        return _read_layers()
     made: Library = pickle.loads(_pickled_layers())
     return made
 
 
+_RUNS = itertools.count()
+
+
 @functools.cache
 def _pickled_layers() -> bytes:
+    return pickle.dumps(_read_layers())
+
+
+def _read_layers() -> Library:
     folder = rule_files.directory() / "layers"
     paths = [p for p in sorted(folder.glob("*.py")) if p.name != "__init__.py"]
-    read = [lower(p.read_text("utf-8"), PurePosixPath(p.name)) for p in paths]
-    return pickle.dumps(library(read))
+    return library(lower(p.read_text("utf-8"), PurePosixPath(p.name)) for p in paths)

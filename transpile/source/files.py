@@ -58,7 +58,7 @@ def read(path: Path, relative: PurePosixPath) -> Source | Diagnostic:
     return source
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=64)
 def python_tree(text: str) -> ast.Module:
     """Python's own tree of a file, which nobody edits: of what was given and of what comes out it
     is asked for more than once."""
