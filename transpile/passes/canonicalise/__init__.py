@@ -29,6 +29,7 @@
     if x == None                             if x is None
     try: a = torch.autocast, except: …       a = torch.autocast, which is there today
     try: import apex.x, except …: b          b, what stands in for a library on torch
+    torch.set_grad_enabled(False); …         with torch.set_grad_enabled(False): …
     @register_model                          nothing: timm notes the function in a table
 
 Only what stands in the text decides it: no values are known yet.
@@ -44,7 +45,7 @@ from ...model.names import dotted, imported
 from ...model.node import Expression
 from ...model.operators import Compare
 from ...model.program import Class, Function, Scope
-from ...model.statements import Assign, Delete, ExpressionStatement, For, Try
+from ...model.statements import Assign, Delete, ExpressionStatement, For, If, Try
 from ..pass_ import Changes, Pass
 from .by_name import (
     absent,
@@ -74,6 +75,8 @@ from .contexts import (
     is_stood_in_for,
     renames_context,
     stand_in,
+    switch,
+    switched_on,
     without_stand_in,
 )
 from .counted import counted, counts_places, listed_range, lists_range
@@ -115,6 +118,9 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     for loop in scope.nodes(For):
         if over_modules(loop):
             changes.change(loop, over_children)
+    for off in scope.nodes(ExpressionStatement, If) if isinstance(scope, Function) else ():
+        if (on := switched_on(scope, off)) is not None:
+            changes.change(off, functools.partial(switch, on=on))
     for attempt in scope.nodes(Try):
         if has_stand_in(scope, attempt):
             changes.change(attempt, without_stand_in)
