@@ -104,6 +104,8 @@ PROGRAMS = {
     "no_grad in place": "z = x * 2\nwith torch.no_grad():\n    z += y\nreturn z",
     "no_grad made inside": "with torch.no_grad():\n    z = x * 1\n    z[0] = y[0]\n    z.mul_(y)\nreturn z + x",
     "set_grad_enabled": "with torch.set_grad_enabled(x.dim() == 3):\n    z = x * y\nreturn z + x",
+    "gradients switched by calls": "torch.set_grad_enabled(False)\nz = x * y\nw = z + 1\ntorch.set_grad_enabled(True)\nreturn z + w * x",
+    "gradients switched under a condition": "off = x.dim() == 2\nz = x * y\nif off:\n    torch.set_grad_enabled(False)\nw = z + 1\nif off:\n    torch.set_grad_enabled(True)\nreturn w * x",
     "no_grad decorates": "@torch.no_grad()\ndef g(t):\n    u = t * y\n    return u, t\na, b = g(x)\nreturn a * x + b",
     "a dtype under an odd name": "kinds = {'a': torch.int64}\nreturn x.to(kinds['a']).double() + y.to(x)",
     "gradient stopped": "return x * y.detach() + (x.round() - x).detach() + x",

@@ -1,5 +1,6 @@
 """Other spellings become one: a table of statements, before and after."""
 
+import textwrap
 from pathlib import PurePosixPath
 
 import pytest
@@ -95,3 +96,28 @@ def test_stand_ins_of_contexts(before):
     file = lower(before, PurePosixPath("module.py"))
     canonicalise.PASS.run(file, None).commit()
     assert write(file) == (FILES[before] or before)
+
+
+SWITCHED = {
+    "OFF\ny = x\nON\nreturn y": "with torch.set_grad_enabled(False):\n    y = x\nreturn y",
+    "if m: OFF\ny = x\nif m: ON\nreturn y": (
+        "with torch.set_grad_enabled(not m):\n    y = x\nreturn y"
+    ),
+    "OFF\ny = x\nreturn y": "",
+    "if m: OFF\nm = f(x)\nif m: ON\nreturn m": "",
+    "if m: OFF\nfor y in x: ON\nif m: ON\nreturn y": "",
+    "ON\ny = x\nON\nreturn y": "",
+}
+
+
+@pytest.mark.parametrize("body", SWITCHED)
+def test_gradients_that_calls_switch(body):
+    def program(body):
+        body = body.replace("OFF", "torch.set_grad_enabled(False)")
+        body = body.replace("ON", "torch.set_grad_enabled(True)")
+        return "import torch\n\ndef f(x, m):\n" + textwrap.indent(body, "    ") + "\n"
+
+    file = lower(program(body), PurePosixPath("module.py"))
+    for scope in file.scopes():
+        canonicalise.PASS.run(scope, None).commit()
+    assert write(file) == program(SWITCHED[body] or body)
