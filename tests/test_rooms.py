@@ -36,3 +36,9 @@ def test_there_are_no_circles(graph):
             for other in graph.find_modules_directly_imported_by(module):
                 if room(other) == room(module):
                     assert not graph.chain_exists(importer=other, imported=module), (module, other)
+
+
+def test_only_source_sees_libcst(graph):
+    with_libraries = grimp.build_graph(PACKAGE, include_external_packages=True, cache_dir=None)
+    seen = {room(m) for m in with_libraries.find_modules_that_directly_import("libcst")}
+    assert seen == {"source"}

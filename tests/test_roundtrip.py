@@ -6,6 +6,7 @@ The same over thousands of files: `python -m benchmarks.roundtrip DIRECTORY`.
 import sysconfig
 from pathlib import Path
 
+import libcst as cst
 import pytest
 
 from transpile import convert_source
@@ -16,4 +17,5 @@ STANDARD = sorted(p for p in Path(sysconfig.get_path("stdlib")).glob("*.py") if 
 @pytest.mark.parametrize("path", STANDARD[:: len(STANDARD) // 60][:60], ids=lambda p: p.name)
 def test_no_byte_changes(path):
     text = path.read_bytes().decode("utf-8")
+    assert cst.parse_module(text).code == text
     assert convert_source(text).code == text

@@ -13,7 +13,7 @@ from tests.passes.operations_helper import Facts
 from transpile.model.program import File
 from transpile.model.statements import Block
 from transpile.passes import simplify
-from transpile.source.lower import lower_statements
+from transpile.source.lower_ast import lower_statements
 from transpile.source.splice import show
 
 

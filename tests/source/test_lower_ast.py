@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from transpile.source.lower import lower_statements
-from transpile.source.lower_ast import expression
+from transpile.source.lower_ast import expression, lower_statements
 from transpile.source.splice import show
 
 ROOT = Path(__file__).parents[2]

@@ -50,12 +50,11 @@ def read(path: Path, relative: PurePosixPath) -> Source | Diagnostic:
         text = data.decode(encoding)
     except (OSError, SyntaxError, UnicodeDecodeError, LookupError) as error:
         return Diagnostic(str(relative), 1, 1, "unreadable", str(error))
-    source = Source(relative, text, encoding, data.startswith(_BOM), "\n", data)
     try:
-        python_tree(source.text)
+        ast.parse(data)  # LibCST can crash on deep nesting that this rejects
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return syntax_error(relative, error)
-    return source
+    return Source(relative, text, encoding, data.startswith(_BOM), "\n", data)
 
 
 @functools.lru_cache(maxsize=64)
@@ -66,8 +65,8 @@ def python_tree(text: str) -> ast.Module:
 
 
 def syntax_error(path: PurePosixPath, error: BaseException) -> Diagnostic:
-    """What Python's parser says of a file."""
-    line = getattr(error, "lineno", None) or 1
+    """What a parser, Python's or LibCST's, says of a file."""
+    line = getattr(error, "lineno", None) or getattr(error, "raw_line", None) or 1
     column = getattr(error, "offset", None) or 1
     message = getattr(error, "msg", None) or type(error).__name__
     return Diagnostic(str(path), line, column, "syntax-error", str(message))

@@ -1,11 +1,13 @@
-"""From the source of a file to the model."""
+"""From LibCST's tree to the model: every file is lowered once, and the tree is dropped."""
 
-import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from ..model.node import Node, Statement
+import libcst as cst
+
+from ..model.expressions import Display
+from ..model.node import Expression, Node, Statement
 from ..model.program import Class, File, Function
 from ..model.statements import (
     Assert,
@@ -29,200 +31,240 @@ from ..model.statements import (
     While,
     With,
 )
-from .files import python_tree
-from .lower_ast import ExpressionLowering, binary_operator, outer_end
-from .places import Places
+from .lower_expressions import ExpressionLowering, operator_text
+from .parse import parse
 
 
 def lower(text: str, path: PurePosixPath) -> File:
-    """A file as a model. Raises SyntaxError where it is not Python."""
+    """A file as a model. Raises `libcst.ParserSyntaxError` where it is not Python."""
+    module = parse(text)
     file = File(path, text, Block())
-    lowering = Lowering(Places(file, text))
-    file.body = lowering.statements(python_tree(text).body, "module")
-    file.body.start, file.body.end, file.body.indent = 0, len(text), ""
+    lowering = Lowering(module, file)
+    file.body = lowering.module(module)
     file.start, file.end, file.file = 0, len(text), file
-    file.body.parent = file.body.file = file
+    file.body.parent = file
     return file
-
-
-def lower_statements(nodes: Iterable[ast.stmt]) -> list[Statement]:
-    """Statements that stand nowhere: of rules."""
-    return list(map(Lowering().statement, nodes))
 
 
 class Lowering(ExpressionLowering):
     """The lowering of one file."""
 
+    def module(self, module: cst.Module) -> Block:
+        block = self._block(module.body, "module")
+        block.start, block.end, block.indent = 0, len(self.file.text), ""
+        return block
+
     # --- blocks ----------------------------------------------------------------------------------
 
-    def statements(self, nodes: Iterable[ast.stmt], form: str = "indented") -> Block:
-        made = list(map(self.statement, nodes))
-        block = Block(made, form)
-        if made:
-            self.put(block, made[0].start, made[-1].end)
-        return block
-
-    def suite(self, nodes: list[ast.stmt], header: int) -> Block:
-        """The body of a compound statement, whose header goes on at an offset."""
-        block = self.statements(nodes)
-        if self.places is not None:
-            text, start = self.places.text, self.places.suite(header)
-            if start is None:
-                block.form = "inline"
+    def _block(self, statements: Iterable[Any], form: str) -> Block:
+        """Statements, of which one line may hold several."""
+        made: list[Statement] = []
+        for node in statements:
+            if node.__class__ is cst.SimpleStatementLine:
+                made.extend(map(self.statement, node.body))
             else:
-                block.indent = text[text.rfind("\n", 0, block.start) + 1 : block.start]
-                stop = text.find("\n", block.end)
-                block.start, block.end = start, len(text) if stop < 0 else stop
+                made.append(self.statement(node))
+        block = Block(made, form)
+        block.file = self.file
+        if made:
+            block.start, block.end = made[0].start, made[-1].end
         return block
 
-    def _orelse(self, nodes: list[ast.stmt], before: Block, chained: bool = False) -> Block | None:
-        if not nodes:
+    def suite(self, node: Any) -> Block:
+        """The body of a compound statement."""
+        if isinstance(node, cst.SimpleStatementSuite):
+            return self._block([cst.SimpleStatementLine(node.body)], "inline")
+        block, text = self._block(node.body, "indented"), self.file.text
+        block.indent = text[text.rfind("\n", 0, block.start) + 1 : block.start]
+        block.start, stop = self.spans.outer[node.header][1], text.find("\n", block.end)
+        block.end = len(text) if stop < 0 else stop - (text[stop - 1] == "\r")
+        return block
+
+    def _orelse(self, node: cst.Else | cst.If | None) -> Block | None:
+        if node is None:
             return None
-        if chained and len(nodes) == 1 and isinstance(nodes[0], ast.If):
-            start = before.end if self.places is None else self.place(nodes[0])[0]
-            if self.places is None or self.places.text.startswith("elif", start):
-                block = self.statements(nodes, "elif")
-                block.body[0].start += len("el") * (self.places is not None)
-                return block
-        return self.suite(nodes, before.end)
+        if isinstance(node, cst.If):
+            block = self._block([node], "elif")
+            block.body[0].start += len("el")
+            return block
+        return self.suite(node.body)
 
     # --- statements ------------------------------------------------------------------------------
 
-    def statement(self, node: ast.stmt) -> Statement:
+    def statement(self, node: cst.CSTNode) -> Statement:
         made = _STATEMENTS[node.__class__](self, node)
-        if self.places is not None:
-            self.put(made, *self.place(node))
-            blocks = [c.end for c in made.children() if isinstance(c, (Block, Handler))]
-            made.end = max(blocks, default=made.end)
-            if isinstance(made, (Function, Class)) and made.decorators:
-                made.start = self.places.text.rindex("@", 0, made.decorators[0].start)
+        made.file = self.file
+        made.start, made.end = self.spans.of(node)
+        blocks = [child for child in made.children() if isinstance(child, (Block, Handler))]
+        if blocks:
+            made.end = max(block.end for block in blocks)
+        if isinstance(made, (Function, Class)) and made.decorators:
+            made.start = self.file.text.rindex("@", 0, made.decorators[0].start)
         return made
 
-    def _header(self, node: Any, *parts: Node | None) -> int:
-        """Where the header of a statement goes on behind its parts."""
-        if self.places is None:
-            return 0
-        ends = [self.place(word)[1] for word in getattr(node, "type_params", ())]  # of 3.12
-        ends += [outer_end(part) for part in parts if part is not None]
-        return max([self.place(node)[0], *ends])
+    def if_(self, node: cst.If) -> If:
+        return If(self.expression(node.test), self.suite(node.body), self._orelse(node.orelse))
 
-    def if_(self, node: ast.If) -> If:
-        test = self.expression(node.test)
-        body = self.suite(node.body, self._header(node, test))
-        return If(test, body, self._orelse(node.orelse, body, chained=True))
+    def while_(self, node: cst.While) -> While:
+        return While(self.expression(node.test), self.suite(node.body), self._orelse(node.orelse))
 
-    def while_(self, node: ast.While) -> While:
-        test = self.expression(node.test)
-        body = self.suite(node.body, self._header(node, test))
-        return While(test, body, self._orelse(node.orelse, body))
+    def for_(self, node: cst.For) -> For:
+        target, iterable = self.expression(node.target), self.expression(node.iter)
+        body, orelse = self.suite(node.body), self._orelse(node.orelse)
+        return For(target, iterable, body, orelse, node.asynchronous is not None)
 
-    def for_(self, node: Any) -> For:
-        target, iterable = self.all([node.target, node.iter])
-        body = self.suite(node.body, self._header(node, iterable))
-        other = self._orelse(node.orelse, body)
-        return For(target, iterable, body, other, isinstance(node, ast.AsyncFor))
+    def with_(self, node: cst.With) -> With:
+        items: list[Expression | None] = []
+        for item in node.items:
+            items.append(self.expression(item.item))
+            items.append(None if item.asname is None else self.expression(item.asname.name))
+        return With(items, self.suite(node.body), node.asynchronous is not None)
 
-    def with_(self, node: Any) -> With:
-        items = [
-            self.optional(part)
-            for i, item in enumerate(node.items)
-            for part in (item.context_expr, item.optional_vars)
-        ]
-        body = self.suite(node.body, self._header(node, *items))
-        return With(items, body, isinstance(node, ast.AsyncWith))
+    def try_(self, node: cst.Try | cst.TryStar) -> Try:
+        body = self.suite(node.body)
+        handlers = [self._handler(h) for h in node.handlers]
+        final = None if node.finalbody is None else self.suite(node.finalbody.body)
+        return Try(body, handlers, self._orelse(node.orelse), final)
 
-    def try_(self, node: Any) -> Try:
-        body = self.suite(node.body, self._header(node))
-        handlers = [self._handler(h, not isinstance(node, ast.Try)) for h in node.handlers]
-        last = handlers[-1].body if handlers else body
-        other = self._orelse(node.orelse, last)
-        final = self.suite(node.finalbody, (other or last).end) if node.finalbody else None
-        return Try(body, handlers, other, final)
-
-    def _handler(self, node: ast.ExceptHandler, group: bool) -> Handler:
-        kind = self.optional(node.type)
-        body = self.suite(node.body, self._header(node, kind))
-        made = Handler(kind, node.name, body, group)
-        self.put(made, self._header(node), body.end)
+    def _handler(self, node: cst.ExceptHandler | cst.ExceptStarHandler) -> Handler:
+        kind = None if node.type is None else self.expression(node.type)
+        name: Any = None if node.name is None else node.name.name
+        group = isinstance(node, cst.ExceptStarHandler)
+        made = Handler(kind, getattr(name, "value", None), self.suite(node.body), group)
+        made.file = self.file
+        made.start, made.end = self.spans.of(node)[0], made.body.end
         return made
 
-    def function(self, node: Any) -> Function:
-        decorators, parameters = self.all(node.decorator_list), list(self.parameters(node.args))
-        returns = self.optional(node.returns)
-        body = self.suite(node.body, self._header(node, *parameters, returns))
-        word = isinstance(node, ast.AsyncFunctionDef)
-        return Function(node.name, parameters, body, decorators, returns, word)
+    def function(self, node: cst.FunctionDef) -> Function:
+        decorators = [self.expression(d.decorator) for d in node.decorators]
+        parameters = list(self.parameters(node.params))
+        returns = None if node.returns is None else self.expression(node.returns.annotation)
+        asynchronous = node.asynchronous is not None
+        body = self.suite(node.body)
+        return Function(node.name.value, parameters, body, decorators, returns, asynchronous)
 
-    def class_(self, node: ast.ClassDef) -> Class:
-        decorators = self.all(node.decorator_list)
-        bases, keywords = self.arguments(node.bases, node.keywords)
-        body = self.suite(node.body, self._header(node, *bases))
-        return Class(node.name, bases, body, decorators, keywords)
+    def class_(self, node: cst.ClassDef) -> Class:
+        decorators = [self.expression(d.decorator) for d in node.decorators]
+        arguments = [*node.bases, *node.keywords]
+        bases = [self.argument(a) for a in arguments]
+        keywords = [None if a.keyword is None else a.keyword.value for a in arguments]
+        return Class(node.name.value, bases, self.suite(node.body), decorators, keywords)
 
-    def augmented(self, node: ast.AugAssign) -> Assign:
-        target, value = self.all([node.target, node.value])
-        return Assign([target], value, binary_operator(node.op))
+    def assign(self, node: cst.Assign) -> Assign:
+        targets = [self.expression(t.target) for t in node.targets]
+        return Assign(targets, self.expression(node.value))
 
-    def annotated(self, node: ast.AnnAssign) -> Assign:
-        target, annotation = self.all([node.target, node.annotation])
-        return Assign([target], self.optional(node.value), annotation=annotation)
+    def augmented(self, node: cst.AugAssign) -> Assign:
+        operator = operator_text(node.operator).removesuffix("=")
+        return Assign([self.expression(node.target)], self.expression(node.value), operator)
 
-    def match(self, node: ast.Match) -> OpaqueStatement:
+    def annotated(self, node: cst.AnnAssign) -> Assign:
+        target, annotation = (
+            self.expression(node.target),
+            self.expression(node.annotation.annotation),
+        )
+        value = None if node.value is None else self.expression(node.value)
+        return Assign([target], value, annotation=annotation)
+
+    def return_(self, node: cst.Return) -> Return:
+        return Return(None if node.value is None else self.expression(node.value))
+
+    def raise_(self, node: cst.Raise) -> Raise:
+        exception = None if node.exc is None else self.expression(node.exc)
+        return Raise(exception, None if node.cause is None else self.expression(node.cause.item))
+
+    def assert_(self, node: cst.Assert) -> Assert:
+        test = self.expression(node.test)
+        return Assert(test, None if node.msg is None else self.expression(node.msg))
+
+    def delete(self, node: cst.Del) -> Delete:
+        target = self.expression(node.target)
+        if isinstance(target, Display) and target.kind == "tuple" and target.enclosed is None:
+            return Delete(target.elements)
+        return Delete([target])
+
+    def expression_statement(self, node: cst.Expr) -> ExpressionStatement:
+        return ExpressionStatement(self.expression(node.value))
+
+    def import_(self, node: cst.Import) -> Import:
+        return Import(None, map(_imported, node.names))
+
+    def import_from(self, node: cst.ImportFrom) -> Import:
+        names = (
+            [Imported("*")]
+            if isinstance(node.names, cst.ImportStar)
+            else map(_imported, node.names)
+        )
+        module = None if node.module is None else _dotted(node.module)
+        return Import(module, names, len(node.relative))
+
+    def declaration(self, node: cst.Global | cst.Nonlocal) -> Declaration:
+        word = "global" if isinstance(node, cst.Global) else "nonlocal"
+        return Declaration(word, [item.name.value for item in node.names])
+
+    def match(self, node: cst.Match) -> OpaqueStatement:
         inside: list[Node] = [self.expression(node.subject)]
         binds: list[str] = []
         for case in node.cases:
-            part: Any
             for part in _below(case.pattern):
-                if isinstance(part, ast.expr):
-                    inside.append(self.expression(part))
-                    inside[-1].enclosed = None  # the parentheses of a pattern
-                name = getattr(part, "rest", None) or getattr(part, "name", None)
-                binds += [name] if name is not None else []
-            guard = self.optional(case.guard)
-            inside += [] if guard is None else [guard]
-            behind = 0 if self.places is None else self.place(case.pattern)[1]
-            inside.append(self.suite(case.body, behind if guard is None else outer_end(guard)))
+                if isinstance(part, cst.MatchValue):
+                    inside.append(self.expression(part.value))
+                elif isinstance(part, cst.MatchClass):
+                    inside.append(self.expression(part.cls))
+                name = getattr(part, "rest" if isinstance(part, cst.MatchMapping) else "name", None)
+                if isinstance(name, cst.Name):
+                    binds.append(name.value)
+            if case.guard is not None:
+                inside.append(self.expression(case.guard))
+            inside.append(self.suite(case.body))
         return OpaqueStatement("match", inside, binds)
 
-
-def _below(pattern: ast.AST) -> Iterable[ast.AST]:
-    """The patterns in a pattern, and the expressions that they ask for."""
-    yield pattern
-    if not isinstance(pattern, ast.expr):
-        for part in ast.iter_child_nodes(pattern):
-            yield from _below(part)
+    def type_alias(self, node: Any) -> OpaqueStatement:
+        return OpaqueStatement("type", [self.expression(node.value)], [node.name.value])
 
 
-def _imported(names: list[ast.alias]) -> list[Imported]:
-    return [Imported(alias.name, alias.asname) for alias in names]
+def _below(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    yield node
+    for child in node.children:
+        yield from _below(child)
+
+
+def _imported(alias: cst.ImportAlias) -> Imported:
+    name: Any = None if alias.asname is None else alias.asname.name
+    return Imported(_dotted(alias.name), None if name is None else name.value)
+
+
+def _dotted(node: cst.BaseExpression) -> str:
+    if isinstance(node, cst.Attribute):
+        return f"{_dotted(node.value)}.{node.attr.value}"
+    assert isinstance(node, cst.Name)
+    return node.value
 
 
 _STATEMENTS: dict[type, Callable[[Lowering, Any], Statement]] = {
-    ast.If: Lowering.if_,
-    ast.While: Lowering.while_,
-    **dict.fromkeys([ast.For, ast.AsyncFor], Lowering.for_),
-    **dict.fromkeys([ast.With, ast.AsyncWith], Lowering.with_),
-    **dict.fromkeys([ast.Try, ast.TryStar], Lowering.try_),
-    **dict.fromkeys([ast.FunctionDef, ast.AsyncFunctionDef], Lowering.function),
-    ast.ClassDef: Lowering.class_,
-    ast.Assign: lambda self, node: Assign(self.all(node.targets), self.expression(node.value)),
-    ast.AugAssign: Lowering.augmented,
-    ast.AnnAssign: Lowering.annotated,
-    ast.Return: lambda self, node: Return(self.optional(node.value)),
-    ast.Raise: lambda self, node: Raise(self.optional(node.exc), self.optional(node.cause)),
-    ast.Assert: lambda self, node: Assert(self.expression(node.test), self.optional(node.msg)),
-    ast.Delete: lambda self, node: Delete(self.all(node.targets)),
-    ast.Expr: lambda self, node: ExpressionStatement(self.expression(node.value)),
-    ast.Import: lambda self, node: Import(None, _imported(node.names)),
-    ast.ImportFrom: lambda self, node: Import(node.module, _imported(node.names), node.level),
-    ast.Global: lambda self, node: Declaration("global", node.names),
-    ast.Nonlocal: lambda self, node: Declaration("nonlocal", node.names),
-    ast.Match: Lowering.match,
-    ast.Pass: lambda self, node: Pass(),
-    ast.Break: lambda self, node: Break(),
-    ast.Continue: lambda self, node: Continue(),
+    cst.If: Lowering.if_,
+    cst.While: Lowering.while_,
+    cst.For: Lowering.for_,
+    cst.With: Lowering.with_,
+    cst.Try: Lowering.try_,
+    cst.TryStar: Lowering.try_,
+    cst.FunctionDef: Lowering.function,
+    cst.ClassDef: Lowering.class_,
+    cst.Assign: Lowering.assign,
+    cst.AugAssign: Lowering.augmented,
+    cst.AnnAssign: Lowering.annotated,
+    cst.Return: Lowering.return_,
+    cst.Raise: Lowering.raise_,
+    cst.Assert: Lowering.assert_,
+    cst.Del: Lowering.delete,
+    cst.Expr: Lowering.expression_statement,
+    cst.Import: Lowering.import_,
+    cst.ImportFrom: Lowering.import_from,
+    cst.Global: Lowering.declaration,
+    cst.Nonlocal: Lowering.declaration,
+    cst.Match: Lowering.match,
+    cst.TypeAlias: Lowering.type_alias,
+    cst.Pass: lambda self, node: Pass(),
+    cst.Break: lambda self, node: Break(),
+    cst.Continue: lambda self, node: Continue(),
 }
-if hasattr(ast, "TypeAlias"):  # of Python 3.12
-    _STATEMENTS[ast.TypeAlias] = lambda self, node: OpaqueStatement(
-        "type", [self.expression(node.value)], [node.name.id]
-    )

@@ -1,86 +1,72 @@
-"""From Python's own trees of constants and f-strings to the model."""
-
-from __future__ import annotations
+"""From LibCST's strings, also several in a row and f-strings, to the model's."""
 
 import ast
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..model.expressions import Call, Constant, FormattedString, Name
+import libcst as cst
+
+from ..model.expressions import Constant, FormattedString
 from ..model.node import Expression
-from .places import Places
+from ..model.program import File
+from .spans import Spans
 
 
 class StringLowering:
-    """What lowers constants and f-strings. `places`: of the file that they stand in."""
+    """What lowers strings; insertions are expressions like any others."""
 
-    def __init__(self, places: Places | None = None) -> None:
-        self.places = places
+    def __init__(self, module: cst.Module, file: File) -> None:
+        self.file, self.spans = file, Spans(module)
 
-    def expression(self, node: ast.expr) -> Expression:
+    def expression(self, node: cst.CSTNode) -> Expression:
         raise NotImplementedError
 
-    def place(self, node: Any) -> tuple[int, int]:
-        """Where a node of Python's tree begins and ends."""
-        assert self.places is not None, "of what stands in a file"
-        at = self.places.at
-        return at(node.lineno, node.col_offset), at(node.end_lineno, node.end_col_offset)
+    def string(self, node: cst.SimpleString) -> Constant:
+        text = node.value
+        if text[0] in "'\"" and "\\" not in text and text[:3] not in ("'''", '"""'):
+            return Constant(text[1:-1], text)
+        return Constant(ast.literal_eval(text), text)
 
-    def constant(self, node: ast.Constant) -> Constant:
-        if self.places is None:
-            return Constant(node.value)
-        return Constant(node.value, self.places.text[slice(*self.place(node))])
-
-    def formatted(self, node: ast.JoinedStr) -> FormattedString:
-        """An f-string. In a file, what it inserts stands in its text with its format; else
-        `f"{x:.2f}"` is `f"{format(x, '.2f')}"`, since the model has no formats beside their text.
-        """
-        places = None if self.places is None else self.places.insertions(*self.place(node))
-        literals, inside = [""], list[Expression]()
-        for part in node.values:
-            if isinstance(part, ast.Constant):
-                literals[-1] += _inner_text(str(part.value))
-            elif places is None:
-                inside.append(self._insertion(part))  # type: ignore[arg-type]
-                literals.append("")
+    def strings(self, node: cst.ConcatenatedString) -> Expression:
+        parts = list(_strings(node))
+        if all(isinstance(part, cst.SimpleString) for part in parts):
+            values = [ast.literal_eval(part.value) for part in parts]
+            whole = values[0][:0].join(values)
+            return Constant(whole, self.file.text[slice(*self.spans.of(node))])
+        literals: list[str] = [""]
+        inside: list[Expression] = []
+        for part in parts:
+            if isinstance(part, cst.SimpleString):
+                literals[-1] += str(ast.literal_eval(part.value))
             else:
-                for _ in range(_insertions(part)):
-                    inside.append(self._inserted(*places.pop(0)))
-                    literals.append("")
+                self._formatted(part.parts, literals, inside)
         return FormattedString(inside, literals)
 
-    def _inserted(self, start: int, end: int) -> Expression:
-        """The expression that stands there in an f-string."""
-        assert self.places is not None
-        text = f"({self.places.text[start:end]})"
-        apart = Places(self.places.file, text, start - 1)
-        made = type(self)(apart).expression(ast.parse(text, mode="eval").body)
-        if made.enclosed is not None and made.enclosed[0] < start:
-            made.enclosed = None  # `{a, b}`
-        return made
+    def formatted(self, node: Any) -> FormattedString:
+        literals: list[str] = [""]
+        inside: list[Expression] = []
+        self._formatted(node.parts, literals, inside)
+        return FormattedString(inside, literals)
 
-    def _insertion(self, node: ast.FormattedValue) -> Expression:
-        value = self.expression(node.value)
-        if node.conversion >= 0:
-            value = Call(Name(_CONVERSIONS[chr(node.conversion)]), [value])
-        if isinstance(node.format_spec, ast.JoinedStr):
-            parts = node.format_spec.values
-            plain = [str(part.value) for part in parts if isinstance(part, ast.Constant)]
-            whole = len(plain) == len(parts)
-            spec = Constant("".join(plain)) if whole else self.formatted(node.format_spec)
-            value = Call(Name("format"), [value, spec])
-        return value
-
-
-def _insertions(node: Any) -> int:
-    """How many expressions are inserted, those in the format of one included."""
-    inside = getattr(node.format_spec, "values", ())
-    return 1 + sum(_insertions(n) for n in inside if isinstance(n, ast.FormattedValue))
+    def _formatted(
+        self, parts: Iterable[Any], literals: list[str], inside: list[Expression]
+    ) -> None:
+        """The insertions of an f-string, those of their formats included, and the text between
+        them."""
+        for part in parts:
+            if not hasattr(part, "expression"):
+                literals[-1] += part.value
+                continue
+            inside.append(self.expression(part.expression))
+            literals.append("")
+            if part.format_spec:
+                self._formatted(part.format_spec, [""], inside)
+                literals.extend([""] * (len(inside) + 1 - len(literals)))
 
 
-def _inner_text(text: str) -> str:
-    """What stands between the quotes of an f-string for this text."""
-    return "".join(_ESCAPES.get(character, character) for character in text)
-
-
-_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "{": "{{", "}": "}}"}
-_CONVERSIONS = {"r": "repr", "s": "str", "a": "ascii"}
+def _strings(node: Any) -> Iterator[Any]:
+    """The strings that stand in a row."""
+    while isinstance(node, cst.ConcatenatedString):
+        yield node.left
+        node = node.right
+    yield node

@@ -13,8 +13,7 @@ from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.rulebook import Definition
 from ...model.statements import If, Raise, Return
-from ...source.lower import lower_statements
-from ...source.lower_ast import lowered
+from ...source.lower_ast import lower_statements, lowered
 from .bind import Argument, Binding, loose_sizes
 from .fits import by_name
 from .literals import UNDECIDED, literal
