@@ -15,13 +15,25 @@ from ...model.expressions import (
     OpaqueExpression,
     Subscript,
 )
-from ...model.names import in_scope, names_assigned, names_in
+from ...model.names import dotted, in_scope, names_assigned, names_in
 from ...model.node import Node, Statement
+from ...model.operators import Compare
 from ...model.program import Class, File, Function
-from ...model.statements import Assign, ExpressionStatement, For, If, Return, Try, While, With
+from ...model.statements import (
+    Assign,
+    ExpressionStatement,
+    For,
+    If,
+    Raise,
+    Return,
+    Try,
+    While,
+    With,
+)
 from ..values import lattice
 from ..values.lattice import UNKNOWN, External, Module, Sequence, Static, Tensor, Torch
 from .giving import outputs
+from .indices import number
 from .paths import of
 from .places import Part, Passed, fresh, merge
 from .spellings import is_tensor
@@ -114,11 +126,32 @@ class Flow(Ways):
 
             for conv in self.convs: x = conv(x) + x
         """
-        if self.returned is None or not isinstance(node, For):
-            return False
+        if not isinstance(node, For) or self.returned is None:
+            return isinstance(node, For) and self._is_told_from_one(node)
         parts = [n for n in node.iterable.walk() if isinstance(n, (Name, Attribute))]
         named = (isinstance(n, Attribute) and self.name(n) is not None for n in parts)
         return any(isinstance(of(n), Module) for n in parts) or any(named)
+
+    def _is_told_from_one(self, loop: For) -> bool:
+        """Whether a loop is over a count behind the first, of which the function has left where
+        there is one alone: `if n == 1: return x` before `for j in range(1, n):`."""
+        over = loop.iterable
+        if not isinstance(over, Call) or of(over.function) != External("builtins.range"):
+            return False
+        count = dotted(over.arguments[-1])
+        if len(over.arguments) != 2 or number(over.arguments[0]) != 1 or count is None:
+            return False
+        told, around = False, {loop, *loop.ancestors()}
+        for before in getattr(self.scope.body, "body", ()):
+            if before in around:
+                return told
+            test = before.test if isinstance(before, If) else None
+            if isinstance(test, Compare) and dotted(test.operands[0]) == count:
+                alone = test.operators == ["=="] and number(test.operands[1]) == 1
+                told = alone and isinstance(before.body.body[-1], (Return, Raise))
+            elif count in [dotted(t) for t in getattr(before, "targets", ())]:
+                told = False
+        return False
 
     def _try(self, node: Try) -> None:
         before = dict(self.env)
