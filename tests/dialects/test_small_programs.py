@@ -3175,6 +3175,52 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.fc(x) * self.scale + y * self.doubled
 """
+# Rows of new arrays that a loop over several at once writes.
+ROWS_AT_ONCE = """
+def padded(images):
+    made = images[0].new_zeros((len(images), 3, 5))
+    mask = torch.ones((len(images), 3, 5), dtype=torch.bool)
+    for image, row, m in zip(images, made, mask):
+        row[: image.shape[0], : image.shape[1]].copy_(image)
+        m[: image.shape[0], : image.shape[1]] = False
+    return made, mask
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        x, y = x.detach(), y.detach()
+        made, mask = padded([x, y[:2], y[:, :3]])
+        return self.fc(made[..., :4]), mask
+"""
+# Branches that are fused, by a layer that works in place, where there is more than one.
+FUSED_BRANCHES = """
+class Net(nn.Module):
+    def __init__(self, branches=2):
+        super().__init__()
+        self.branches = branches
+        layers = [[nn.Linear(4, 4) for _ in range(branches)] for _ in range(branches)]
+        self.fuse = nn.ModuleList([nn.ModuleList(row) for row in layers])
+        self.relu = nn.ReLU(True)
+
+    def forward(self, x, y):
+        xs = [x * 2, y * 3]
+        if self.branches == 1:
+            return [self.fuse[0][0](xs[0])]
+        fused = []
+        for i in range(len(self.fuse)):
+            out = xs[0] if i == 0 else self.fuse[i][0](xs[0])
+            for j in range(1, self.branches):
+                if i == j:
+                    out = out + xs[j]
+                else:
+                    out = out + self.fuse[i][j](xs[j])
+            fused.append(self.relu(out))
+        return fused
+"""
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there, and functional of a list of the

@@ -4,27 +4,52 @@ own to be written.
     for p in [self.w, self.v]:           self.w.data.fill_(2.0)
         p.data.fill_(2.0)          →     self.v.data.fill_(2.0)
 
-So is one that registers arrays under names that are listed.
+So is one that registers arrays under names that are listed. The rows that a loop over several
+arrays at once writes are taken by their number:
+
+    for x, row in zip(xs, padded):       for i, (x, row) in enumerate(zip(xs, padded)):
+        row[: len(x)] = x          →         row = padded[i]
+                                             row[: len(x)] = x
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from ..model.copy import clone
-from ..model.expressions import Attribute, Call, Comprehension, Constant, Display, Lambda, Name
-from ..model.names import binds, dotted, everywhere, names_assigned
+from ..model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Constant,
+    Display,
+    Lambda,
+    Name,
+    Subscript,
+)
+from ..model.names import binds, bound_once, dotted, everywhere, names_assigned
 from ..model.node import Expression, Node, Statement
 from ..model.program import Class, Function, Scope
-from ..model.statements import Break, Continue, For, Return
+from ..model.statements import Assign, Break, Continue, For, Return
+from .fresh import Names
 from .pass_ import Changes, Pass
 from .written import is_written
 
+_MAKING = frozenset(
+    "zeros ones full empty zeros_like ones_like full_like empty_like new_zeros new_ones new_full "
+    "new_empty clone".split()
+)
 _MOST = 24  # statements that a loop may become
 
 
 def run(scope: Scope, facts: Any = None) -> Changes:
     """Write out the loops of one function."""
     changes = Changes(scope)
+    loops = scope.nodes(For) if isinstance(scope, Function) else []
+    found = [(loop, rows) for loop in loops if (rows := _written_rows(loop, scope))]
+    fresh = Names(scope).fresh if found else str
+    for loop, rows in found:
+        changes.change(loop, partial(_count, rows=rows, fresh=fresh))
     if isinstance(scope, Function) and scope.parameters:
         for loop in scope.nodes(For):
             me = scope.parameters[0].name
@@ -104,6 +129,51 @@ def _turn(body: Iterable[Statement], name: str, element: Expression) -> list[Sta
         for use in [n for n in statement.walk() if isinstance(n, Name) and n.id == name]:
             use.replace(clone(element))
     return made
+
+
+def _written_rows(loop: For, scope: Scope) -> dict[str, str]:
+    """The names by which a loop writes rows of arrays that the function has made, and of which."""
+    once, again = bound_once(scope), names_assigned(loop.body)
+    made = {
+        name
+        for assign in scope.nodes(Assign)
+        if isinstance(assign.expression, Call) and isinstance(assign.expression.function, Attribute)
+        if assign.expression.function.name in _MAKING
+        for name in map(dotted, assign.targets)
+        if name in once
+    }
+    number, pairs = _taken_together(loop)
+    written = {n.id for n in loop.body.walk() if isinstance(n, Name) and is_written(n)}
+    rows = {name: array for name, array in pairs if name and array in made and name in written}
+    names = {number, *rows, *rows.values()}
+    return rows if names.isdisjoint(again) else {}
+
+
+def _taken_together(loop: For) -> tuple[str, list[tuple[str | None, str | None]]]:
+    """The name that counts the turns, if one does, and the others, each with what it is from:
+    `for i, (x, row) in enumerate(zip(xs, padded)):`."""
+    over, target, number = loop.iterable, loop.target, ""
+    if isinstance(over, Call) and dotted(over.function) == "enumerate":
+        first, *rest = target.elements if isinstance(target, Display) else [target]
+        if over.keywords != [None] or len(rest) != 1 or not isinstance(first, Name):
+            return "", []
+        over, target, number = over.arguments[0], rest[0], first.id
+    if isinstance(over, Call) and dotted(over.function) == "zip" and isinstance(target, Display):
+        fits = not any(over.keywords) and len(target.elements) == len(over.arguments)
+        pairs = zip(map(dotted, target.elements), map(dotted, over.arguments))
+        return number, list(pairs) if fits else []
+    return number, [(dotted(target), dotted(over))] if number else []
+
+
+def _count(loop: For, rows: dict[str, str], fresh: Callable[[str], str]) -> None:
+    number, _ = _taken_together(loop)
+    if not number:
+        number = fresh("i")
+        loop.iterable.wrap(lambda over: Call(Name("enumerate"), [over]))
+        loop.target.wrap(lambda target: Display("tuple", [Name(number), target]))
+    for name, array in reversed(rows.items()):
+        row = Assign([Name(name)], Subscript(Name(array), Name(number)))
+        loop.body.insert_before(loop.body.body[0], [row])
 
 
 PASS = Pass("unrolled_writes", (), run)
