@@ -32,12 +32,14 @@ TIMMS = {
 }
 _VISION = "timm.models.vision_transformer."  # which hands on what it is made of
 _BUILT_ON_TORCH = frozenset(
-    "accelerate apex deepspeed detectron2 dgl diffusers efficientnet_pytorch fairscale fairseq "
-    "fastai flash_attn ignite kornia lightning mamba_ssm mmcls mmcv mmdet mmengine mmseg monai "
-    "open_clip peft pretrainedmodels pytorch3d pytorch_lightning pytorch_metric_learning "
-    "segmentation_models_pytorch sentence_transformers spconv timm torch_cluster torch_geometric "
-    "torch_scatter torch_sparse torchaudio torchmetrics torchtext torchvision transformers "
-    "tutel xformers".split()
+    "accelerate apex assoc_scan axial_positional_embedding colt5_attention deepspeed detectron2 "
+    "dgl diffusers efficientnet_pytorch ema_pytorch fairscale fairseq fastai flash_attn "
+    "gateloop_transformer hyper_connections ignite kornia lightning local_attention mamba_ssm "
+    "mmcls mmcv mmdet mmengine mmseg monai open_clip peft pretrainedmodels pytorch3d "
+    "pytorch_lightning pytorch_metric_learning rotary_embedding_torch segmentation_models_pytorch "
+    "sentence_transformers spconv taylor_series_linear_attention tensordict timm torch_cluster "
+    "torch_geometric torch_scatter torch_sparse torchaudio torchdiffeq torchmetrics torchtext "
+    "torchvision transformers tutel vector_quantize_pytorch x_transformers xformers".split()
 )
 _WITHOUT_TORCH = re.compile(
     r".*\.[A-Z0-9_]+|.*\.__\w+__.*|transformers\..*(Tokenizer|Config|Processor).*"
