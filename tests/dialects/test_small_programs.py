@@ -6308,3 +6308,26 @@ def test_a_param_that_a_method_sets_to_none_is_one_still():
     (made,), _, _ = dialect.convert([given(source)], "", "flax")
     assert [d.id for d in made.diagnostics] == ["dynamic-attribute"]
     assert "self.scale = nnx.Param(" in made.code
+
+
+CARRIED_MODULE = """
+def default(value, other):
+    return value if value is not None else other
+
+
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(n)
+
+    def forward(self, x, f: nn.Module | None = None):
+        if x.mean() > 0:
+            f = default(f, self.norm)
+            x = f(x)
+        return x * 2
+"""
+
+
+def test_a_module_that_a_branch_sets_goes_in_once():
+    inputs = [torch.rand(3, 4, dtype=torch.float64)]
+    verify(HEAD + CARRIED_MODULE, "Net", "4", inputs, "flax")

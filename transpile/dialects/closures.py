@@ -84,7 +84,7 @@ class Closures:
             return made
         names = [*_bound_inside(node, node.carry.inputs), *threaded]
         out = [] if node.returns else [*node.carry.outputs, *threaded]
-        parameters = [*given, *names]
+        parameters = [*(n for n in given if n not in names), *names]
         statements: list[Statement] = []
         sides = []
         for name, block in (("then", node.body), ("otherwise", node.orelse)):
