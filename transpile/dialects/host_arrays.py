@@ -11,17 +11,8 @@ from ..facts.modules import FIELD, Field, Modules
 from ..facts.values.annotations import holds_numpy
 from ..facts.values.lattice import External, Mapping, Module, Sequence, Tensor, Torch
 from ..model.effects import Support
-from ..model.expressions import (
-    Attribute,
-    Call,
-    Constant,
-    Dictionary,
-    Display,
-    Name,
-    Subscript,
-    is_none,
-)
-from ..model.names import dotted
+from ..model.expressions import Attribute, Call, Constant, Dictionary, Display, Subscript, is_none
+from ..model.names import dotted, is_own
 from ..model.node import Expression, Node
 from ..model.operators import sides
 from ..model.program import Class, Function
@@ -111,7 +102,7 @@ def _classes(node: Attribute, modules: Modules) -> list[Class]:
         return modules.classes_of(value.refs)
     function = next((n for n in node.ancestors() if isinstance(n, Function) and n.owner), None)
     me = function.parameters[0].name if function is not None and function.parameters else None
-    own = isinstance(node.object, Name) and node.object.id == me
+    own = is_own(node, me)
     return [function.owner] if own and function is not None and function.owner else []
 
 

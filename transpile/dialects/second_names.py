@@ -19,7 +19,7 @@ from ..facts.values.lattice import UNKNOWN, Module
 from ..model.copy import clone
 from ..model.effects import Declare, New
 from ..model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
-from ..model.names import bound_once, rebound, text
+from ..model.names import bound_once, is_own, rebound, text
 from ..model.node import Expression, Node
 from ..model.program import Class, Function
 from ..model.project import Project
@@ -195,7 +195,7 @@ class _Names:
         """Where the constructor reads an attribute."""
         stored = {t for store in self._stores(name) for t in store.targets}
         here = (n for n in self.read.of(name) if n in self._inside() and n not in stored)
-        return [n for n in here if isinstance(n.object, Name) and n.object.id == self.me]
+        return [n for n in here if is_own(n, self.me)]
 
     def _inside(self) -> set[Node]:
         self._nodes = self._nodes or set(self.init.body.walk())
@@ -284,7 +284,7 @@ class _Names:
                 assert isinstance(block, Block)
                 block.substitute(declare, [plain])
         for node in [n for n in self.init.body.walk() if type(n) is Attribute and n.name == name]:
-            if isinstance(node.object, Name) and node.object.id == self.me:
+            if is_own(node, self.me):
                 made = Name(local)
                 made.value = node.value
                 node.replace(made)

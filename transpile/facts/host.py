@@ -4,6 +4,7 @@ iterators on, fills lists of others."""
 import functools
 
 from ..model.expressions import Attribute, Call, Name
+from ..model.names import is_own
 from ..model.node import Node
 from ..model.program import Class, Function, within
 from ..model.project import Project
@@ -99,11 +100,7 @@ class Host:
 
 def _sets_own(method: Function) -> bool:
     me = method.parameters[0].name if method.parameters else None
-    return any(
-        isinstance(t, Attribute) and isinstance(t.object, Name) and t.object.id == me
-        for assign in method.nodes(Assign)
-        for t in assign.targets
-    )
+    return any(is_own(target, me) for assign in method.nodes(Assign) for target in assign.targets)
 
 
 def _other_names(cls: Class, methods: set[str]) -> set[str]:

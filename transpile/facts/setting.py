@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 
 from ..model.effects import Declare
-from ..model.expressions import Attribute, Name
-from ..model.names import statements
+from ..model.names import is_own, statements
 from ..model.node import Node, Statement
 from ..model.program import Function
 from ..model.statements import Assign, Block, If, Return, With
@@ -49,6 +48,4 @@ def _sets(statement: Statement, name: str, me: str) -> bool:
 
 
 def _is_field(node: Node, name: str, me: str) -> bool:
-    if not isinstance(node, Attribute) or node.name != name:
-        return False
-    return isinstance(node.object, Name) and node.object.id == me
+    return is_own(node, me) and node.name == name

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 from .expressions import (
     Attribute,
@@ -72,6 +72,12 @@ def text(node: Node) -> str:
 def names_in(node: Node) -> set[str]:
     """All names at or below a node."""
     return {n.id for n in node.walk() if isinstance(n, Name)}
+
+
+def is_own(node: Node | None, self_name: str | None) -> TypeGuard[Attribute]:
+    """Whether something is an attribute of this `self` right away."""
+    held = node.object if isinstance(node, Attribute) else None
+    return isinstance(held, Name) and held.id == self_name
 
 
 def root(node: Node) -> Name | None:

@@ -36,6 +36,7 @@ from ..model.names import (
     imported,
     in_scope,
     is_inplace,
+    is_own,
     names_assigned,
     names_in,
     target_names,
@@ -148,9 +149,8 @@ def _kept(cls: Class, init: Function, methods: list[Function]) -> list[Kept]:
         if not isinstance(statement, Assign) or len(statement.targets) != 1:
             continue
         target, value = statement.targets[0], statement.expression
-        if isinstance(target, Attribute) and isinstance(value, Lambda):
-            own = isinstance(target.object, Name) and target.object.id == me
-            if own and names.count(target.name) == 1 and target.name not in taken:
+        if is_own(target, me) and isinstance(value, Lambda):
+            if names.count(target.name) == 1 and target.name not in taken:
                 found.append(Kept(target.name, statement, value))
     return found
 
@@ -165,10 +165,10 @@ def _chosen(init: Function, methods: list[Function]) -> list[Chosen]:
     found = []
     for name, targets in stores.items():
         values = [v for t in targets for v in sides(_assigned(t))]
-        kept = [v for v in values if isinstance(v, Attribute) and _is_of(v, me) and v.name in own]
+        kept = [v for v in values if is_own(v, me) and v.name in own]
         chosen = list(dict.fromkeys(own[v.name] for v in kept))
         sound = len(kept) == len(values) and all(
-            _is_of(t, me) and t.nearest(Scope) is init for t in targets
+            is_own(t, me) and t.nearest(Scope) is init for t in targets
         )
         free = {name, f"{name}_by"}.isdisjoint({*own, *stores} - {name}) and name not in own
         if kept and sound and free and len({_signature(m) for m in chosen}) == 1:
@@ -181,10 +181,6 @@ def _assigned(target: Attribute) -> Expression | None:
     assign = target.parent
     plain = isinstance(assign, Assign) and not assign.targets[1:] and not assign.operator
     return assign.expression if plain and isinstance(assign, Assign) else None
-
-
-def _is_of(node: Attribute, name: str) -> bool:
-    return isinstance(node.object, Name) and node.object.id == name
 
 
 def _signature(method: Function) -> tuple[Any, ...]:

@@ -4,7 +4,7 @@ nobody assigns to them."""
 import functools
 
 from ...model.expressions import Attribute, Call, Constant, Name
-from ...model.names import dotted
+from ...model.names import dotted, is_own
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.project import Project
@@ -54,8 +54,7 @@ def _assigned(scope: Function | Class) -> set[str]:
     targets += [t for statement in scope.nodes(Delete) for t in statement.targets]
     for node in (inner for target in targets for inner in target.walk()):
         if isinstance(node, Attribute):
-            plain = isinstance(node.object, Name) and node.object.id == me
-            if own is None or not plain:
+            if own is None or not is_own(node, me):
                 found.add(node.name)
     return found
 

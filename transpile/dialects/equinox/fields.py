@@ -15,7 +15,6 @@ from ...facts.setting import sets
 from ...facts.values.lattice import Static
 from ...model.effects import MIXED, PARAM, Apply, New, NewArray, Support
 from ...model.expressions import (
-    Attribute,
     Call,
     Comprehension,
     Constant,
@@ -25,7 +24,7 @@ from ...model.expressions import (
     Lambda,
     Name,
 )
-from ...model.names import dotted, names_assigned
+from ...model.names import dotted, is_own, names_assigned
 from ...model.node import Expression
 from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Class
@@ -216,9 +215,8 @@ class Fields:
         for method in self.methods.values():
             for call in [*method.nodes(Call), *method.nodes(Apply)]:
                 function = call.function
-                if isinstance(function, Attribute) and function.name == name:
-                    if isinstance(function.object, Name) and function.object.id == "self":
-                        return True
+                if is_own(function, "self") and function.name == name:
+                    return True
         values = self.modules.own_fields(self.cls)[name].values
         return any(isinstance(v, (Lambda, Support)) for v in values)
 

@@ -5,6 +5,7 @@ from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Module, Sequence, Value
 from ...model.effects import BUFFER, MIXED, PARAM, Mode, Read, Support
 from ...model.expressions import Attribute, Call, Name, is_none
+from ...model.names import is_own
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.project import Project
@@ -92,7 +93,7 @@ class Plan(running.Plan):
     def classes_at(self, read: Read, function: Function) -> list[Class | None]:
         """The classes of the module that has an array: of self, that of the function."""
         value = read.object.value
-        own = isinstance(read.object, Name) and read.object.id == function.parameters[0].name
+        own = is_own(read, function.parameters[0].name)
         if own or not isinstance(value, Module):
             return [function.owner]
         return [*self.modules.classes_of(value.refs)]

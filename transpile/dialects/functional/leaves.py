@@ -21,7 +21,7 @@ from ...model.expressions import (
     Subscript,
     is_none,
 )
-from ...model.names import dotted
+from ...model.names import dotted, is_own
 from ...model.node import Expression, Node
 from ...model.operators import Compare, Conditional, asks_for_none
 from ...model.program import Function
@@ -237,8 +237,7 @@ class Leaves:
     def _may_be_missing(self, node: Read) -> bool:
         """Whether an array is not there under some configuration, and nothing around asks."""
         cls = self.function.owner
-        own = isinstance(node.object, Name) and node.object.id == self.paths.self_name
-        if own:
+        if is_own(node, self.paths.self_name):
             missing = cls is not None and self.plan.is_optional(cls, node.name)
         else:
             missing = may_lack(self.plan, cls, node.object, node.name)

@@ -1,7 +1,8 @@
 """Methods that write params while the model runs: they give the params, in the place of nothing."""
 
 from ...model.effects import PARAM, Read, Write
-from ...model.expressions import Attribute, Call, Name
+from ...model.expressions import Attribute, Call
+from ...model.names import is_own
 from ...model.program import Function
 from ...model.statements import ExpressionStatement, Return
 from ..threading.threads import calls_of
@@ -46,7 +47,7 @@ class Writers:
 
 def _is_self(function: Attribute, by: Function) -> bool:
     own = by.parameters[0].name if by.owner is not None and by.parameters else None
-    return isinstance(function.object, Name) and function.object.id == own
+    return is_own(function, own)
 
 
 def _is_of_param(write: Write) -> bool:

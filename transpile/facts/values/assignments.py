@@ -8,7 +8,7 @@ from typing import Any
 
 from ...model import expressions as nodes
 from ...model import program
-from ...model.names import in_scope
+from ...model.names import in_scope, is_own
 from ...model.node import Expression, Node
 from ...model.statements import Assign, Block, Break, Continue, Return, Try
 from .annotations import annotated
@@ -165,22 +165,16 @@ def _replaced_later(block: Block, own: str | None) -> set[Node]:
     for statement in block.body:
         simple = isinstance(statement, Assign)
         assigns = [statement] if isinstance(statement, Assign) else in_scope(statement, Assign)
-        targets = [t for a in assigns for t in a.targets if _is_own(t, own)]
+        targets = [t for a in assigns for t in a.targets if is_own(t, own)]
         if simple and not statement.operator:  # type: ignore[attr-defined]
             for target in targets:
-                found |= before.pop(target.name, set())  # type: ignore[attr-defined]
+                found |= before.pop(target.name, set())
         for target in targets:
-            before.setdefault(target.name, set()).add(target)  # type: ignore[attr-defined]
+            before.setdefault(target.name, set()).add(target)
         leaving = isinstance(statement, (Return, Break, Continue))
         if leaving or not simple and any(in_scope(statement, Return, Break, Continue)):
             before.clear()
     return found
-
-
-def _is_own(target: Expression, own: str | None) -> bool:
-    if not isinstance(target, nodes.Attribute):
-        return False
-    return isinstance(target.object, nodes.Name) and target.object.id == own
 
 
 # --- entries -------------------------------------------------------------------------------------

@@ -14,11 +14,10 @@ from ...model.expressions import (
     Constant,
     Display,
     Lambda,
-    Name,
     Starred,
     Subscript,
 )
-from ...model.names import dotted, is_inplace
+from ...model.names import dotted, is_inplace, is_own
 from ...model.node import Expression, Node
 from ...model.program import Function
 from ...model.statements import Assign
@@ -73,9 +72,7 @@ def registration(call: Node, own: str | None, others: bool = False) -> Registrat
 
 def own_name(node: Node | None, own: str | None) -> str | None:
     """The name in `self.name`."""
-    if isinstance(node, Attribute) and isinstance(node.object, Name) and node.object.id == own:
-        return node.name
-    return None
+    return node.name if is_own(node, own) else None
 
 
 def assigned(node: Assign, own: str | None) -> Iterator[tuple[str, Expression | None]]:

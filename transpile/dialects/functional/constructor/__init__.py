@@ -11,7 +11,7 @@ from ....facts.modules import ARRAYS, FIELD, SUBMODULE
 from ....model.copy import clone
 from ....model.effects import BUFFER, CONSTANT, PARAM, Declare, Read, Support, Tie
 from ....model.expressions import Attribute, Call, Constant, Name, is_none
-from ....model.names import dotted
+from ....model.names import dotted, is_own
 from ....model.node import Expression
 from ....model.operators import Conditional
 from ....model.program import Class, Function, Parameter
@@ -26,7 +26,7 @@ from .bases import beginnings_above
 from .beginnings import Beginning, draws, give_property, method
 from .building import Building, may_be_function
 from .copies import write_copies
-from .events import Events, is_own
+from .events import Events
 from .measured import spell_out_sizes
 from .put_off import PutOff
 from .returns import without_returns

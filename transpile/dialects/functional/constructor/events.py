@@ -12,7 +12,7 @@ from ....facts.values.lattice import Module
 from ....facts.values.vocabulary import PARAMETERS
 from ....model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, Read, Tie, Walk, Write
 from ....model.expressions import Attribute, Call, Name, is_none
-from ....model.names import dotted
+from ....model.names import dotted, is_own
 from ....model.node import Expression, Node, Statement
 from ....model.program import Function
 from ....model.statements import Assign, Block, ExpressionStatement, If
@@ -60,9 +60,8 @@ class Events:
 
     def _running(self, call: Call) -> str | None:
         """`self.reset_noise()`, which fills the state whenever it is called."""
-        threads, held = self.conventions.of_call(call), call.function
-        own = isinstance(held, Attribute) and isinstance(held.object, Name)
-        if not own or held.object.id != self.self_name:  # type: ignore[attr-defined]
+        threads = self.conventions.of_call(call)
+        if not is_own(call.function, self.self_name):
             return None
         return BUFFER if threads.gives and threads.known and not threads.params else None
 
@@ -135,7 +134,9 @@ class Events:
         body = [list(statement.walk()) for statement in self.function.body.body]
         for inside in reversed(body):
             writes = [n for n in inside if isinstance(n, Write)]
-            for write in [w for w in writes if self.kind(w) and not self._is_own(w)]:
+            for write in [
+                w for w in writes if self.kind(w) and not is_own(w.target, self.self_name)
+            ]:
                 if walked or _name(write) in later:
                     self.put_off.add(write)
             later |= {_name(w) for w in writes if w in self.put_off}
@@ -145,14 +146,14 @@ class Events:
             walked = walked or any(map(self._walks, inside))
         began = set[str]()  # a loop gives own arrays values after `init`
         for write in self.function.nodes(Write):
-            if self._is_own(write) and self.kind(write):
+            if is_own(write.target, self.self_name) and self.kind(write):
                 if _name(write) in began:
                     self.put_off.add(write)
                 began |= {_name(write)} if write in self.put_off else set()
         walked = over_params = False
         for inside in body:
             events = [n for n in inside if isinstance(n, (Write, Declare))]
-            own = (n for n in events if isinstance(n, Write) and self._is_own(n))
+            own = (n for n in events if isinstance(n, Write) and is_own(n.target, self.self_name))
             self.put_off.update(own if walked else ())
             declared = (n for n in events if isinstance(n, Declare) and self.kind(n) == PARAM)
             self.put_off.update(declared if over_params else ())
@@ -173,10 +174,6 @@ class Events:
                 if isinstance(event, (Write, Declare)) and self.kind(event) == PARAM:
                     if any(isinstance(n, Name) and n.id in found for n in event.walk()):
                         self.put_off.add(event)
-
-    def _is_own(self, write: Write) -> bool:
-        held = write.target.object if isinstance(write.target, Read) else None
-        return isinstance(held, Name) and held.id == self.self_name
 
     def _walks(self, node: Node) -> bool:
         """Whether other modules may be given first values here."""
@@ -215,12 +212,6 @@ def _goes_over_params(node: Node) -> bool:
     call = node.iterable if isinstance(node, Walk) else None
     function = call.function if isinstance(call, Call) else None
     return isinstance(function, Attribute) and function.name in PARAMETERS
-
-
-def is_own(target: Node, self_name: str) -> bool:
-    """Whether a target is an attribute of `self`."""
-    held = target.object if isinstance(target, Attribute) else None
-    return isinstance(held, Name) and held.id == self_name
 
 
 def declares_none(statement: Statement) -> bool:

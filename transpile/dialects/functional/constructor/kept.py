@@ -11,13 +11,12 @@ from ....facts.bindings.activity import bound
 from ....model.copy import clone
 from ....model.effects import Key, Read
 from ....model.expressions import Attribute, Comprehension, ForClause, Lambda, Name
-from ....model.names import names_in, target_names, text
+from ....model.names import is_own, names_in, target_names, text
 from ....model.node import Expression, Node, Statement
 from ....model.program import Function, Parameter
 from ....model.statements import Assign, For
 from ...fresh import fresh
 from ..plan import Plan
-from .events import is_own
 
 N = TypeVar("N", bound=Node)
 

@@ -9,12 +9,12 @@ from ....facts.bindings.activity import bound
 from ....facts.values.lattice import Module
 from ....model.effects import Read
 from ....model.expressions import Attribute, Comprehension, Lambda, Name
-from ....model.names import names_in, target_names
+from ....model.names import is_own, names_in, target_names
 from ....model.node import Expression, Node, Statement
 from ....model.statements import Assign, For, If
 from .available import Available
 from .changing import Changing
-from .events import Events, is_own
+from .events import Events
 
 
 class Naming:

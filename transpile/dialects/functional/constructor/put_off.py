@@ -22,7 +22,7 @@ from ....model.expressions import (
     Subscript,
     is_none,
 )
-from ....model.names import names_in, text
+from ....model.names import is_own, names_in, text
 from ....model.node import Expression, Node
 from ....model.operators import Conditional
 from ....model.program import Function, Parameter
@@ -34,7 +34,7 @@ from ...ties import UNSEEN
 from ..plan import Plan
 from .arrays import arrays_of, take_out
 from .beginnings import draws
-from .events import Events, declares_none, is_own
+from .events import Events, declares_none
 from .initializers import beginning
 from .kept import Kept
 from .walks import begin

@@ -12,7 +12,7 @@ from ....model.copy import clone
 from ....model.effects import Declare, Tie, Unconverted
 from ....model.expressions import Attribute, Name
 from ....model.layout import comments
-from ....model.names import target_names
+from ....model.names import is_own, target_names
 from ....model.node import Statement
 from ....model.statements import (
     Assign,
@@ -30,7 +30,7 @@ from ...reports import Reports
 from .arrays import arrays_of, take_out, turned
 from .available import Available
 from .changing import Changing, does_more
-from .events import Events, declares_none, is_own
+from .events import Events, declares_none
 from .naming import Naming
 from .rebinding import are_apart
 
