@@ -212,3 +212,24 @@ class Net(nn.Module):
 """
     code = convert_source(text).code
     assert "params" not in code and "scan_layers" not in code
+
+
+def test_a_draw_that_a_method_registers_is_not_taken_for_its_shape():
+    source = """import torch
+from torch import nn
+
+
+class M(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        start = torch.rand(n) * 2 + 1
+        self.register("start", start)
+
+    def register(self, name, tensor):
+        self.register_parameter(name, nn.Parameter(tensor))
+
+    def forward(self, x):
+        return x * self.start
+"""
+    result = convert_source(source)
+    assert "jnp.zeros" not in result.code and ("random.uniform" in result.code or result.diagnostics)

@@ -99,6 +99,8 @@ def _is_handed(call: Call, node: Expression, function: Function, seen: frozenset
     word = call.function.id if isinstance(call.function, Name) else ""
     if word == "len":
         return True
+    if isinstance(call.parent, ExpressionStatement) and not isinstance(call.function.value, Module):
+        return False  # `self.register("d", d)` may keep it
     of_jax = isinstance(call.function, Attribute) and _root(call.function) in ("jnp", "jax", "lax")
     of_jax = of_jax and "debug" not in (dotted(call.function) or "")  # what is printed has values
     if not isinstance(call, Apply) and not isinstance(call.function, Support) and not of_jax:
