@@ -6097,7 +6097,9 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("n", [0, 1, 3])
 def test_fields_that_a_constructor_leaves_unset(n):
-    verify(HEAD + FIVE_ARE_UNSET, "Net", f"{n}", [torch.randn(3, 4, dtype=torch.float64)], "equinox")
+    verify(
+        HEAD + FIVE_ARE_UNSET, "Net", f"{n}", [torch.randn(3, 4, dtype=torch.float64)], "equinox"
+    )
 
 
 # What is None until the model runs: hidden states, caches, by whichever module they are set.
@@ -6331,3 +6333,18 @@ class Net(nn.Module):
 def test_a_module_that_a_branch_sets_goes_in_once():
     inputs = [torch.rand(3, 4, dtype=torch.float64)]
     verify(HEAD + CARRIED_MODULE, "Net", "4", inputs, "flax")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_part_of_the_forward_of_a_layer_is_overridden(target):
+    source = "class Net(nn.TransformerEncoderLayer):\n    def _ff_block(self, x):\n        return x * 0.5\n"
+    inputs = [torch.randn(2, 3, 4, dtype=torch.float64)]
+    verify(HEAD + source, "Net", "4, 2, 8, 0.0, batch_first=True", inputs, target)
+
+
+def test_a_generator_gives_no_changed_module():
+    source = "def swapped(module):\n    module.scale = 2.0\n    yield\n    module.scale = 1.0\n\n\n"
+    source += "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.scale = 1.0\n\n"
+    source += "    def forward(self, x):\n        for _ in swapped(self):\n            x = x * self.scale\n        return x\n"
+    (made,), _, _ = dialect.convert([given(HEAD + source)], "", "equinox")
+    assert "parameter-write" in [d.id for d in made.diagnostics]

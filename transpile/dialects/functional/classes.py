@@ -9,7 +9,7 @@ from ...facts.values.lattice import Module, Value, named_classes
 from ...model.copy import clone
 from ...model.effects import Apply, Support
 from ...model.expressions import Attribute, Call, Constant, Display, Name
-from ...model.names import dotted
+from ...model.names import dotted, text
 from ...model.node import Expression
 from ...model.program import Class, Function, Parameter
 from ...model.statements import Assign, Block, Return
@@ -22,6 +22,7 @@ from .functions import Running
 from .given import LISTS
 from .plan import Plan
 
+_PART = "is a part of torch's layer, and has no params here: write out what it does"
 _MADE_LATER = "extends a list of params: extend nn.Module, and hold the list in it"
 PLAIN = ("torch.nn.Module", "torch.nn.modules.module.Module", "transpile.layer.Module")
 
@@ -71,6 +72,26 @@ class ClassWriter:
             if (own.params, own.takes, own.draws) != (theirs.params, theirs.takes, theirs.draws):
                 why = f"{method.name} is a part of the forward of torch's layer, with other arrays"
                 self.reports.report("unsupported", method, why)
+        for method in methods if layers else ():
+            if method in known:
+                self._calls_of_parts(method, layers, {m.name for m in methods})
+
+    def _calls_of_parts(self, method: Function, layers: list[Class], own: set[str]) -> None:
+        """Refuse calls of what a layer of torch's holds or does, `self.norm1(x)`, that are not
+        known to be such."""
+        modules = self.plan.modules
+        held = {name for layer in layers for name in modules.children(layer)}
+        for layer in layers:
+            for name, part in modules.home(layer).methods(layer).items():
+                threads = self.plan.threads(part)
+                if threads.params or threads.takes or threads.draws:
+                    held.add(name)
+        me = method.parameters[0].name if method.parameters else None
+        for call in [c for c in method.nodes(Call) if not isinstance(c, Apply)]:
+            function = call.function
+            if isinstance(function, Attribute) and dotted(function.object) == me:
+                if function.name in held - own and not function.name.startswith("__"):
+                    self.reports.unconverted("unsupported", call, f"{text(function)} {_PART}")
 
     def _runs_items(self, cls: Class) -> bool:
         """Whether a class of the user's is a Sequential that runs as torch's does."""

@@ -135,7 +135,7 @@ class Signatures:
                     targets = [t for t in targets if not self._is_layers(t)]
                 for other in targets[1:]:
                     self._join(targets[0], other)
-            if function.name == "__call__" and function.owner is not None:
+            if function.owner is not None:
                 self._join_above(function, function.owner)
 
     def is_joint(self, call: Call) -> bool:
@@ -144,12 +144,17 @@ class Signatures:
 
     def _join_above(self, function: Function, owner: Class) -> None:
         """The calls of a class and of those that it inherits from may stand for each other; those
-        of torch's layers are called as such."""
+        of torch's layers are called as such. What a layer calls of its own, `_sa_block`, may be
+        that of a class below."""
+        called = function.name == "__call__"
+        if not called and function.name.startswith("__"):
+            return
         for cls in self.modules.lineage(owner)[1:]:
-            if self.modules.is_library(cls) and not self.modules.is_library(owner):
+            layer = self.modules.is_library(cls) and not self.modules.is_library(owner)
+            if called and layer:
                 return
-            other = self.modules.home(cls).methods(cls).get("__call__")
-            if other is not None:
+            other = self.modules.home(cls).methods(cls).get(function.name)
+            if other is not None and (called or layer):
                 self._join(function, other)
 
     def _join(self, one: Function, other: Function) -> None:
