@@ -6102,6 +6102,53 @@ def test_fields_that_a_constructor_leaves_unset(n):
     )
 
 
+# A method that is run while a model is built, and sets its state anew as it runs.
+NOISY = """
+class Noisy(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(n))
+        self.register_buffer("noise", torch.zeros(n))
+        self.register_buffer("count", torch.zeros(()))
+        self.reset_noise(2.0)
+
+    def reset_noise(self, scale):
+        self.noise.copy_(scale + torch.rand(len(self.noise)))
+        self.count += 1
+
+    def forward(self, x):
+        return x * self.w * self.noise
+
+
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.a, self.b = Noisy(n), Noisy(n)
+        self.b.reset_noise(4.0)
+
+    def reset_noise(self):
+        self.a.reset_noise(8.0)
+        self.b.reset_noise(8.0)
+
+    def forward(self, x):
+        return self.b(self.a(x))
+"""
+
+
+@pytest.mark.parametrize("target", ["flax", "equinox"])
+def test_a_method_begins_the_state_that_it_sets_later(target):
+    verify(HEAD + NOISY, "Net", "4", [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
+def test_what_a_method_sets_in_a_constructor_is_what_the_state_begins_with():
+    (made,), support, _ = dialect.convert([given(HEAD + NOISY)], "", "equinox")
+    net, state = eqx.nn.make_with_state(converted(made.code, support)["Net"])(4, key=jax.random.key(0))
+    assert (state.get(net.a.noise) > 2).all() and (state.get(net.b.noise) > 4).all()
+    assert (state.get(net.a.count), state.get(net.b.count)) == (1, 2)
+    state = net.reset_noise(state, key=jax.random.key(1))
+    assert (state.get(net.a.noise) > 8).all()
+
+
 # What is None until the model runs: hidden states, caches, by whichever module they are set.
 NONE_UNTIL_IT_RUNS = """
 class Attention(nn.Module):

@@ -257,6 +257,15 @@ def unsaved(**options):
     return eqx.field(metadata={"unsaved": True}, **options)
 
 
+def begin(method, *args, **kwargs):
+    """Run a method of a module that is being built: what it writes is what the state begins with."""
+    module = method.__self__
+    state = method(*args, state=eqx.nn.State(module), **kwargs)
+    is_index = lambda node: isinstance(node, eqx.nn.StateIndex)
+    for index in filter(is_index, jax.tree.leaves(module, is_leaf=is_index)):
+        object.__setattr__(index, "init", state.get(index))
+
+
 def put(state, index, value):
     """A state with another value, which may have another shape than the one before; a size stays a
     number of Python's in the call that sets it."""

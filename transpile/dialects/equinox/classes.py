@@ -166,7 +166,7 @@ class ClassWriter:
             if isinstance(statement, Function):
                 break
             before = statement
-        if before is not None and not _is_pass(before):
+        if before is not None and not isinstance(before, Pass):
             body.insert_after(before, fields)
         elif before is not None:
             body.substitute(before, fields)
@@ -288,10 +288,6 @@ def _value(declared: Declared, default: Expression | None) -> Expression | None:
 def _names_constructor(cls: Class, base: Class) -> bool:
     """`Mixin.__init__(self)` in a class."""
     return any(dotted(n) == f"{base.name}.__init__" for n in cls.body.walk())
-
-
-def _is_pass(statement: Statement) -> bool:
-    return isinstance(statement, Pass)
 
 
 def _has_gap(one: Statement, other: Statement) -> bool:

@@ -12,11 +12,11 @@ from ...facts.bindings.activity import bound
 from ...model.copy import clone
 from ...model.effects import Apply, Declare, New, Read, Support, Tie, Walk, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
-from ...model.names import dotted
+from ...model.names import dotted, root
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Binary
 from ...model.program import Function, Parameter
-from ...model.statements import Assign, Block
+from ...model.statements import Assign, Block, ExpressionStatement
 from ...source.lower_ast import expression
 from ..fresh import taken
 from ..parameters import add_by_place, add_keyword
@@ -45,6 +45,8 @@ class Running(running.Running):
         self.building = plan.is_building(function)
 
     def write(self) -> None:
+        if self.building:
+            self._begin()
         refuse(self.function, self.building, self.signatures, self.reports)
         if not self.building:
             if self.threads.gives:
@@ -56,6 +58,20 @@ class Running(running.Running):
         self._control("key", self._carried, self.building)
         self._parameters()
         Leaves(self.function, self.plan).write()
+
+    def _begin(self) -> None:
+        """`self.reset_noise()` in a constructor: what it writes is what the state begins with."""
+        for call in self.function.nodes(Apply):
+            held, targets = call.function, self.signatures.targets(call) or []
+            first = root(held.object) if isinstance(held, Attribute) else None
+            own = first is not None and first.id == self.function.parameters[0].name
+            alone = isinstance(call.parent, ExpressionStatement) and targets
+            if own and alone and all(map(self.plan.is_procedure, targets)):
+                if self.signatures.of_call(call).takes and not self._is_built(targets):
+                    through(call, "begin")
+
+    def _is_built(self, targets: Iterable[Function]) -> bool:
+        return set(targets) <= self.signatures.building
 
     # --- the form of state ------------------------------------------------------------------------
 
@@ -249,7 +265,8 @@ def refuse(function: Function, building: bool, signatures: Signatures, reports: 
         reports.refuse(id, node, why)
     for call in function.nodes(Apply, Call) if building else ():
         runs = set(signatures.targets(call) or (function,))
-        if not signatures.of_call(call).takes or runs <= signatures.building - {function}:
+        begins = isinstance(call.function, Support) and call.function.name == "begin"
+        if not signatures.of_call(call).takes or runs <= signatures.building - {function} or begins:
             continue
         if is_dry(call, function, signatures):
             call.replace(dry_run(call))
