@@ -6149,6 +6149,32 @@ def test_what_a_method_sets_in_a_constructor_is_what_the_state_begins_with():
     assert (state.get(net.a.noise) > 8).all()
 
 
+CONSTRUCTOR_DECORATED = """
+def has_config(init):
+    def wrapper(self, *args, **kwargs):
+        self.config = dict(kwargs)
+        init(self, *args, **kwargs)
+
+    return wrapper
+
+
+class Net(nn.Module):
+    @has_config
+    def __init__(self, n=4):
+        super().__init__()
+        self.fc = nn.Linear(n, n)
+
+    def forward(self, x):
+        return self.fc(x)
+"""
+
+
+@pytest.mark.parametrize("target", ["flax", "equinox"])
+def test_what_a_decorator_sets_of_all_that_a_constructor_is_given_is_told(target):
+    (made,), _, _ = dialect.convert([given(HEAD + CONSTRUCTOR_DECORATED)], "", target)
+    assert [(d.id, d.line) for d in made.diagnostics] == [("unsupported", 9)]
+
+
 # What is None until the model runs: hidden states, caches, by whichever module they are set.
 NONE_UNTIL_IT_RUNS = """
 class Attention(nn.Module):

@@ -31,6 +31,10 @@ GIVEN = (
     "a param that the constructor of another module keeps, where it would be an array of its own: "
     "tie it behind both, `self.head.weight = self.tokens.weight`"
 )
+DECORATED = (
+    "the decorator of a constructor sets attributes, and is given the key, or the streams, among "
+    "the arguments: set them in the constructor"
+)
 
 
 def refuse(project: Project, modules: Modules) -> list[Diagnostic]:
@@ -42,11 +46,28 @@ def refuse(project: Project, modules: Modules) -> list[Diagnostic]:
                 for found in list(_captured(assign, method, cls, modules)):
                     told.append(Diagnostic(*place(found), "module-value", WHY))
                     found.replace(Unconverted("module-value", source_of(found)))
+            for found in dict.fromkeys(_set_by_decorator(method, cls, project)):
+                told.append(Diagnostic(*place(found), "unsupported", DECORATED))
+                found.replace(Unconverted("unsupported", source_of(found)))
             for node in [n for n in method.body.walk() if isinstance(n, New)]:
                 for found in list(_kept_params(node, modules)):
                     told.append(Diagnostic(*place(found), "tied-weight", GIVEN))
                     found.replace(Unconverted("tied-weight", source_of(found)))
     return told
+
+
+def _set_by_decorator(method: Function, cls: Class, project: Project) -> Iterator[Expression]:
+    """What the decorator of a constructor sets on the module, from all that this is given: with
+    the key, or the streams, among them."""
+    names = map(dotted, method.decorators if method.name == "__init__" else ())
+    found = (project.resolve(cls.file, name) for name in names if name and cls.file is not None)
+    for decorator in [f for f in found if isinstance(f, Function)]:
+        for wrapper in [f for f in decorator.body.walk() if isinstance(f, Function)]:
+            me = wrapper.parameters[0].name if wrapper.parameters else None
+            for assign in wrapper.nodes(Assign):
+                parts = [t for t in assign.targets if isinstance(t, Attribute)]
+                if assign.expression is not None and any(dotted(t.object) == me for t in parts):
+                    yield assign.expression
 
 
 def _kept_params(new: New, modules: Modules) -> Iterator[Expression]:
