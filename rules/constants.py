@@ -79,6 +79,7 @@ CONSTANTS = {
     "torch.dtype": jnp.dtype,
     "torch.Size": tuple,
     "torch.jit.Final": typing.Final,
+    "torch.jit.TracerWarning": Warning,
     "torch._jit_internal.Optional": typing.Optional,
     "torch._jit_internal.List": list,
     "torch._jit_internal.Dict": dict,
