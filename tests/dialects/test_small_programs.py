@@ -2989,6 +2989,22 @@ class Net(nn.Module):
         a, b = self.body(x)
         return a * y + b
 """
+# A number that calls write is an array, which NumPy cannot take.
+ANNEALED_BY_NUMPY = """
+import numpy as np
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.temp = 2.0
+
+    def forward(self, x, y):
+        if self.training:
+            self.temp = np.maximum(self.temp * np.exp(-0.1), 0.5)
+        return self.fc(x) / self.temp + y * np.sqrt(self.temp)
+"""
 # What a sum begins with is None.
 ADDED_TO_WHAT_THERE_IS = """
 class Net(nn.Module):

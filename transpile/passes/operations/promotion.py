@@ -2,6 +2,7 @@
 
 from ...facts.values.lattice import INT, SHAPE, Sequence, Static, Tensor, Torch, Value, is_traced
 from ...facts.values.numpy_names import computes_with_arrays
+from ...model.effects import BUFFER, Read
 from ...model.expressions import Attribute, Call, ForClause, Name, Starred
 from ...model.names import dotted
 from ...model.node import Node
@@ -62,7 +63,9 @@ def of_numpy(c: Conversion, node: Call, name: str) -> bool:
     """`np.mean(x)` of what is traced is `jnp.mean(x)`; of lists jax.numpy takes those alone that
     are joined.
     """
-    values = [known(argument) for argument in node.arguments]
+    values: list[Value] = [
+        Tensor() if _reads_state(argument) else known(argument) for argument in node.arguments
+    ]
     if not computes_with_arrays(c.rulebook, name, values):
         return False
     name = name.removeprefix("numpy.")
@@ -73,6 +76,14 @@ def of_numpy(c: Conversion, node: Call, name: str) -> bool:
         c.changes.wrap(first, lambda n: Call(expression("jnp.array"), [n]))
     c.visit_all(node.arguments)
     return True
+
+
+def _reads_state(node: Node) -> bool:
+    """Whether it computes with a number that calls write, which is an array here:
+    `self.temperature * 0.9`."""
+    if isinstance(node, Binary):
+        return _reads_state(node.left) or _reads_state(node.right)
+    return isinstance(node, Read) and node.kind == BUFFER
 
 
 # --- sizes, and whole numbers ---------------------------------------------------------------------
