@@ -27,6 +27,7 @@ from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.node import Node
 from ...model.program import Class, File, Function
 from ...model.project import Project
+from ...model.renaming import rename_locals
 from ...model.statements import Assign
 from ...source.formatting import format_all
 from ...source.splice import Writer
@@ -34,6 +35,7 @@ from ...source.splice import write as text_of
 from .. import captured, elsewhere, host_arrays, open_bases, ties, wide
 from ..definitions import PRELUDES, Prelude, Rules, Written, prelude
 from ..faults import Faults
+from ..fresh import fresh, taken
 from ..import_time import fit_metaclasses
 from ..imports import Words, fit
 from ..output import Output
@@ -94,6 +96,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     preludes = [prelude(path) for path in paths]
     gathered = gather(asked, [*preludes, rules]).values()
     plan = Plan(project, facts, asked | {word for entry in gathered for word in entry.uses})
+    _make_room(plan)
     output, faults = Output(diagnostics=told), Faults("the dialect flax")
     reports = Reports(faults, told)
     report_doubled(lists.doubled, reports)
@@ -144,6 +147,14 @@ def lower_library(plan: Plan, faults: Faults) -> Written:
 
 
 IMPORTS = {"nnx": "from flax import nnx", "lax": "from jax import lax"}
+
+
+def _make_room(plan: Plan) -> None:
+    """Give other names to the user's parameters and locals that are called as what a function is
+    given: `key` beside `query` and `value`, of an autograd Function that draws."""
+    for function, word in plan.takes.items():
+        if word == "key" and word in (names := taken(function)):
+            rename_locals(function, {word: fresh(f"{word}_", names)})
 
 
 def _bases(project: Project, facts: ProgramFacts) -> Iterable[str]:
