@@ -29,8 +29,11 @@ def guard(project: Project) -> None:
     """Let what goes over modules, as `self.apply(begin)`, leave out the arrays that are tied by
     then: `if m.weight is not None: m.weight = …`. Their owner has been given its values."""
     functions = list(project.functions())
-    names = {tie.target.name for f in functions for tie in f.nodes(Tie)}
+    ties = [tie for f in functions for tie in f.nodes(Tie)]
+    names = {tie.target.name for tie in ties}
     for function in functions if names else ():
+        if _runs_before(function, ties, functions):
+            continue
         me = function.parameters[0].name if function.owner and function.parameters else None
         for write in list(function.nodes(Write)):
             target, block = write.target, write.parent
@@ -44,6 +47,19 @@ def guard(project: Project) -> None:
             test = Compare([asked, Constant(None)], ["is not"])
             test.value = BOOL
             block.substitute(write, [If(test, Block([clone(write)]))])
+
+
+def _runs_before(function: Function, ties: list[Tie], functions: list[Function]) -> bool:
+    """Whether only the constructor that ties all arrays runs a method, and before it does:
+    `self.apply(self.begin)`, and then `self.head.weight = self.tokens.weight`."""
+    tying = {tie.nearest(Function) for tie in ties}
+    init = tying.pop() if len(tying) == 1 else None
+    if init is None or function.owner is None or init.owner is not function.owner:
+        return False
+    order = {node: i for i, node in enumerate(init.walk())}
+    first = min(order[tie] for tie in ties)
+    uses = [n for f in functions for n in f.nodes(Attribute) if n.name == function.name]
+    return all(order.get(use, first) < first for use in uses)
 
 
 class Tied(NamedTuple):
