@@ -56,15 +56,22 @@ class Building(Program):
         return found
 
     def _set_late(self) -> Iterator[tuple[Class, str]]:
-        """The arrays that may be None, and that are set while the model runs."""
+        """The arrays that may be None, and that are set while the model runs; torch's layers set
+        none that they are built without."""
         for function in (f for f in self.units if f not in self.building):
             for write in (n for n in function.body.walk() if isinstance(n, Write)):
                 if not isinstance(write.target, Read):
                     continue
                 for cls in self.classes_at(write.target.object, function):
                     for one in self.family(cls):
+                        if self._is_of_layer(one, write.target.name):
+                            continue
                         if (self.array(one, write.target.name) or ("", False))[1]:
                             yield one, write.target.name
+
+    def _is_of_layer(self, cls: Class, name: str) -> bool:
+        lineage = self.modules.lineage(cls)
+        return any(self.is_library(one) and self.array(one, name) for one in lineage)
 
     def is_late(self, cls: Class | None, name: str) -> bool:
         """Whether an array may be None until the model runs: its Variable is there, and has None,
