@@ -157,6 +157,8 @@ def gpt(file):
                 Read(Attribute(Name("self"), name), "weight", "param")
                 for name in ("head", "tokens")
             ]
+            for side, layer in zip(sides, ("Linear", "Embedding")):
+                side.object.value = lattice.Module(frozenset([f"torch.nn.{layer}"]))
             function.body.append([Tie(*sides)])
 
 
