@@ -6363,11 +6363,11 @@ class Net(nn.Module):
     def forward(self, ids):
         return self.head(self.tokens(ids))
 """
-BEGUN = ["pass", "self.weight = None", 'self.register_parameter("weight", None)']
+HEADS_WITHOUT = ["pass", "self.weight = None", 'self.register_parameter("weight", None)']
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("begun", BEGUN)
+@pytest.mark.parametrize("begun", HEADS_WITHOUT)
 def test_a_param_put_where_a_module_has_none_is_tied(target, begun):
     source = HEAD + TIED_WHERE_NONE_IS.replace("BEGUN", begun)
     verify(source, "Net", "4, 5", [torch.tensor([0, 1, 2])], target)
