@@ -3565,10 +3565,8 @@ class Net(nn.Module):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_a_param_that_another_constructor_keeps_is_refused(target):
-    (made,), _, _ = dialect.convert([given(HEAD + KEPT_ELSEWHERE)], "", target)
-    ids = {d.id for d in made.diagnostics}
-    assert ids & {"tied-weight", "array-while-building"} and "nn.unconverted(" in made.code
+def test_a_param_that_another_constructor_keeps_is_tied(target):
+    verify(HEAD + KEPT_ELSEWHERE, "Net", "", [torch.tensor([0, 1, 2])], target)
 
 
 # Two lists whose params become one in a loop: nnx keeps them one.
@@ -6119,7 +6117,7 @@ def test_fields_that_a_constructor_leaves_unset(n):
 
 
 # A method that is run while a model is built, and sets its state anew as it runs.
-NOISY = """
+NOISY_FROM_THE_START = """
 class Noisy(nn.Module):
     def __init__(self, n):
         super().__init__()
@@ -6153,11 +6151,11 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("target", ["flax", "equinox"])
 def test_a_method_begins_the_state_that_it_sets_later(target):
-    verify(HEAD + NOISY, "Net", "4", [torch.randn(3, 4, dtype=torch.float64)], target)
+    verify(HEAD + NOISY_FROM_THE_START, "Net", "4", [torch.randn(3, 4, dtype=torch.float64)], target)
 
 
 def test_what_a_method_sets_in_a_constructor_is_what_the_state_begins_with():
-    (made,), support, _ = dialect.convert([given(HEAD + NOISY)], "", "equinox")
+    (made,), support, _ = dialect.convert([given(HEAD + NOISY_FROM_THE_START)], "", "equinox")
     net, state = eqx.nn.make_with_state(converted(made.code, support)["Net"])(4, key=jax.random.key(0))
     assert (state.get(net.a.noise) > 2).all() and (state.get(net.b.noise) > 4).all()
     assert (state.get(net.a.count), state.get(net.b.count)) == (1, 2)

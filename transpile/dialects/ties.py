@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ..facts.modules import Modules
 from ..facts.values.lattice import BOOL, Module, Tensor
 from ..model.copy import clone
-from ..model.effects import PARAM, Read, Tie, Write
+from ..model.effects import PARAM, BoundMethod, Read, Tie, Write
 from ..model.expressions import Attribute, Call, Constant
 from ..model.names import dotted
 from ..model.node import Expression, Node
@@ -58,8 +58,9 @@ def _runs_before(function: Function, ties: list[Tie], functions: list[Function])
         return False
     order = {node: i for i, node in enumerate(init.walk())}
     first = min(order[tie] for tie in ties)
-    uses = [n for f in functions for n in f.nodes(Attribute) if n.name == function.name]
-    return all(order.get(use, first) < first for use in uses)
+    named = (n for f in functions for n in f.nodes(Attribute, BoundMethod))
+    uses = [n for n in named if n.name == function.name]
+    return bool(uses) and all(order.get(use, first) < first for use in uses)
 
 
 class Tied(NamedTuple):
