@@ -3853,6 +3853,33 @@ class Net(nn.Module):
 """
 
 
+# Flax hands a key to an autograd Function that draws, which has a parameter of this name.
+KEY_BESIDE_QUERY = """
+class Hash(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, query, key):
+        ctx.save_for_backward(query, key)
+        codes = (key @ torch.randn(4, 2)).sign()
+        return query * key + 0 * codes.sum()
+
+    @staticmethod
+    def backward(ctx, grad):
+        query, key = ctx.saved_tensors
+        return grad * key, grad * query
+
+
+class Net(nn.Module):
+    def forward(self, x, y):
+        return Hash.apply(x, y)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_key_of_the_users_own_beside_that_of_a_draw(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    verify(HEAD + KEY_BESIDE_QUERY, "Net", "", inputs, target)
+
+
 def test_an_autograd_function_draws_from_the_stream_of_the_module_in_flax():
     (made,), support, _ = dialect.convert([given(HEAD + NOISY)], "", "flax")
     assert not made.diagnostics
