@@ -70,11 +70,6 @@ REFUSED: dict[str, list[str]] = {
     "a name that is one of several modules, or of modules in lists of lists": [
         "test_empty_places.py::test_none_keeps_its_place[False]",
         "test_empty_places.py::test_none_keeps_its_place[True]",
-        "test_factories.py::test_it_stays_as_it_is[a class method]",
-        "test_factories.py::test_it_stays_as_it_is[a list]",
-        "test_factories.py::test_it_stays_as_it_is[a static method]",
-        "test_factories.py::test_it_stays_as_it_is[one]",
-        "test_factories.py::test_it_stays_as_it_is[two, and a device]",
         "test_factories.py::test_what_runs_its_model_says_so",
         "test_lists_taken_apart.py::test_each_name_has_its_params[of a local list]",
         "test_lists_taken_apart.py::test_each_name_has_its_params[on one way]",

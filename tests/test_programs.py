@@ -104,6 +104,8 @@ PROGRAMS = {
     "no_grad in place": "z = x * 2\nwith torch.no_grad():\n    z += y\nreturn z",
     "no_grad made inside": "with torch.no_grad():\n    z = x * 1\n    z[0] = y[0]\n    z.mul_(y)\nreturn z + x",
     "set_grad_enabled": "with torch.set_grad_enabled(x.dim() == 3):\n    z = x * y\nreturn z + x",
+    "enumerate of rows written": "z = x.detach().clone()\nfor i, row in enumerate(z):\n    row.mul_(i)\nreturn z + y",
+    "zip of rows written": "z = x.detach().clone()\nfor a, b in zip(z, y):\n    a.mul_(b.detach())\nreturn z + y",
     "gradients switched by calls": "torch.set_grad_enabled(False)\nz = x * y\nw = z + 1\ntorch.set_grad_enabled(True)\nreturn z + w * x",
     "gradients switched under a condition": "off = x.dim() == 2\nz = x * y\nif off:\n    torch.set_grad_enabled(False)\nw = z + 1\nif off:\n    torch.set_grad_enabled(True)\nreturn w * x",
     "no_grad decorates": "@torch.no_grad()\ndef g(t):\n    u = t * y\n    return u, t\na, b = g(x)\nreturn a * x + b",
