@@ -19,9 +19,9 @@ from ...facts.values import lattice
 from ...facts.values.calls import is_super
 from ...facts.values.lattice import Method, Module, holds_module
 from ...model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript
-from ...model.names import dotted, in_scope, is_target, root
+from ...model.names import bound_once, dotted, in_scope, is_target, root
 from ...model.node import Expression, Statement
-from ...model.program import Function, Scope
+from ...model.program import Function
 from ...model.statements import (
     Assign,
     Block,
@@ -52,21 +52,22 @@ class ModeFlow:
     """One function: the statements that set a mode, `calls` that run in one, `reads` of one, and
     what is `left` in a mode at the end."""
 
-    def __init__(self, scene: Scene, kept: Modes) -> None:
-        self.scene, self.kept = scene, kept
+    def __init__(self, scene: Scene, function: Function, kept: Modes) -> None:
+        self.scene, self.function, self.kept = scene, function, kept
         self.statements: set[Statement] = set()
         self.calls: dict[Call, bool] = {}
         self.reads: dict[Attribute, bool] = {}
         self.left: dict[str, Statement] = {}
         self.followed = True
-        self._given = _parameters(scene.scope)
+        self._given = {p.name for p in function.parameters}
+        self._once = bound_once(function)
         self._saved: dict[str, str] = {}  # `was = self.training`
         self._saving: dict[str, Statement] = {}
         self._later: list[Modes] = []  # in which lambdas are made
         self._stand: dict[str, str] = {}  # the names of modules: `net = self.net`
         self._last: dict[str, Statement] = {}
         try:
-            end = self._block(_body(scene.scope), dict(kept))
+            end = self._block(function.body, dict(kept))
             if any(modes != end for modes in self._later):
                 raise Unfollowed  # it is called later
             self.left = {path: self._last[path] for path in end if kept.get(path) != end[path]}
@@ -79,7 +80,7 @@ class ModeFlow:
         """What is only read to set the mode back."""
         setting = {n for s in self.statements for n in s.walk()}
         for name, statement in self._saving.items():
-            read = [n for n in self.scene.scope.nodes(Name) if n.id == name and not is_target(n)]
+            read = [n for n in self.function.nodes(Name) if n.id == name and not is_target(n)]
             if setting.issuperset(read):
                 self.statements.add(statement)
 
@@ -129,7 +130,7 @@ class ModeFlow:
                     return self._path(target.object), self._mode(value, target.object)
             return None
         call = statement.expression if isinstance(statement, ExpressionStatement) else None
-        if not isinstance(call, Call) or not self._sets(call):
+        if not isinstance(call, Call) or not sets_mode(self.scene, call):
             return None
         function = call.function
         assert isinstance(function, Attribute)
@@ -140,15 +141,8 @@ class ModeFlow:
 
     def _save(self, statement: Statement, name: str, value: Attribute) -> None:
         path = dotted(value.object)
-        if value.name == "training" and path is not None and len(self._bound(name)) == 1:
+        if value.name == "training" and path is not None and name in self._once:
             self._saved[name], self._saving[name] = path, statement
-
-    def _sets(self, call: Call) -> bool:
-        function = call.function
-        if not isinstance(function, Attribute) or function.name not in MODES:
-            return False
-        own = isinstance(self.scene.of(function), lattice.Function)
-        return not own and self._is_module(function.object)
 
     def _is_module(self, node: Expression) -> bool:
         return isinstance(self.scene.of(node), Module)
@@ -202,7 +196,7 @@ class ModeFlow:
                 self._attribute(node, modes)
             elif isinstance(node, Name) and node.id in modes and not _is_run(node):
                 raise Unfollowed  # `helper(self, x)`
-        if any(self._sets(c) for part in parts for c in in_scope(part, Call)):
+        if any(sets_mode(self.scene, c) for part in parts for c in in_scope(part, Call)):
             raise Unfollowed
 
     def _call(self, call: Call, modes: Modes) -> None:
@@ -263,12 +257,18 @@ class ModeFlow:
         elif isinstance(around, Call) and dotted(around.function) in _LISTED:
             if modes.keys() == {self.scene.own}:
                 return  # whatever its name is
-        if not isinstance(name, Name) or len(self._bound(name.id)) > 1:
+        if not isinstance(name, Name) or name.id not in self._once:
             raise Unfollowed  # it is handed on
         self._stand[name.id] = path
 
-    def _bound(self, name: str) -> list[Name]:
-        return [n for n in self.scene.scope.nodes(Name) if n.id == name and is_target(n)]
+
+def sets_mode(scene: Scene, call: Call) -> bool:
+    """`self.bn.eval()`, of a module, and of no method of the user's own."""
+    function = call.function
+    if not isinstance(function, Attribute) or function.name not in MODES:
+        return False
+    own = isinstance(scene.of(function), lattice.Function)
+    return not own and isinstance(scene.of(function.object), Module)
 
 
 def _is_below(path: str, other: str) -> bool:
@@ -282,11 +282,3 @@ def _is_run(node: Expression) -> bool:
     if isinstance(around, (Attribute, Subscript)):
         return around.object is node
     return isinstance(around, Call) and around.function is node
-
-
-def _parameters(scope: Scope) -> set[str]:
-    return {p.name for p in scope.parameters} if isinstance(scope, Function) else set()
-
-
-def _body(scope: Scope) -> Block | None:
-    return scope.body if isinstance(scope, Function) else None

@@ -4,18 +4,17 @@ The mode is one flag from outside: what constructors set of it is left out. What
 (`mode_flow`), or told. Scripts, and what trains, keep theirs.
 """
 
-from ...facts.values import lattice
 from ...facts.values.calls import is_super
 from ...facts.values.lattice import Module, Torch
 from ...model.classes import PLAIN_MODULE
 from ...model.effects import Unconverted
 from ...model.expressions import Attribute, Call, Constant, Name
-from ...model.names import dotted, in_scope, is_docstring, text
+from ...model.names import dotted, in_scope, is_docstring, is_target, text
 from ...model.node import Node, Statement
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement, Pass, Return
 from ..pass_ import source_of
-from .mode_flow import MODES, ModeFlow, Modes
+from .mode_flow import MODES, ModeFlow, Modes, sets_mode
 from .scene import Scene
 
 _MODE = "the mode of a module is the argument training of its calls"
@@ -27,7 +26,9 @@ def follow(scene: Scene) -> ModeFlow | None:
     if not isinstance(scope, Function) or scene.stage != "traced" or is_override(scene, scope):
         return None
     found = kept(scene, scene.cls)
-    flow = ModeFlow(scene, found)
+    if not found and not any(map(_names_mode, scope.nodes(Attribute))):
+        return None
+    flow = ModeFlow(scene, scope, found)
     if not flow.followed and found:
         paths = ", ".join(sorted(found))
         scene.changes.report("module-mode", scope, f"{paths} is in training here: {_MODE}")
@@ -40,6 +41,11 @@ def follow(scene: Scene) -> ModeFlow | None:
     for read, mode in flow.reads.items():
         scene.changes.replace(read, Constant(mode))
     return flow
+
+
+def _names_mode(node: Attribute) -> bool:
+    """`net.eval`, `net.training = …`"""
+    return node.name in MODES or node.name == "training" and is_target(node)
 
 
 def _is_met_elsewhere(scene: Scene, scope: Function, path: str) -> bool:
@@ -69,11 +75,11 @@ def kept(scene: Scene, cls: Class | None) -> Modes:
         me, began = function.parameters[0].name, False
         for statement in function.body.body:
             call = statement.expression if isinstance(statement, ExpressionStatement) else None
-            function_called = call.function if isinstance(call, Call) else None
-            if not isinstance(call, Call) or not isinstance(function_called, Attribute):
+            named = call.function if isinstance(call, Call) else None
+            if not isinstance(call, Call) or not isinstance(named, Attribute):
                 continue
-            path = dotted(function_called.object) or ""
-            if function_called.name == "train" and not path.startswith(f"{me}."):
+            path = dotted(named.object) or ""
+            if named.name == "train" and not path.startswith(f"{me}."):
                 began = True
             elif began and is_kept(scene, one, me, call):
                 found[path.replace(me, scene.own or me, 1)] = False
@@ -104,7 +110,7 @@ def _sets_eval(call: Call) -> bool:
 def mode_call(scene: Scene, call: Call) -> bool:
     """`self.net.eval()`; whether it was seen to."""
     function = call.function
-    if scene.stage not in ("building", "traced") or not _sets_mode(scene, call):
+    if scene.stage not in ("building", "traced") or not sets_mode(scene, call):
         return False
     assert isinstance(function, Attribute)
     receiver = scene.of(function.object)
@@ -122,14 +128,6 @@ def mode_call(scene: Scene, call: Call) -> bool:
     else:
         scene.changes.replace(call, lambda c: c.function.object)
     return True
-
-
-def _sets_mode(scene: Scene, call: Call) -> bool:
-    function = call.function
-    if not isinstance(function, Attribute) or function.name not in MODES:
-        return False
-    own = isinstance(scene.of(function), lattice.Function)
-    return not own and isinstance(scene.of(function.object), Module)
 
 
 def mode_store(scene: Scene, assign: Assign) -> None:
