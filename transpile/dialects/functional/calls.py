@@ -90,11 +90,9 @@ class Calls:
     def finish(self) -> None:
         """Give the mode to the calls that ask for it."""
         for call in self._modes:
-            call.append(self._mode_of(call), "training")
-
-    def _mode_of(self, call: Call) -> Expression:
-        own = call.training if isinstance(call, Apply) else None
-        return Name(self.words.training) if own is None else Constant(own)
+            own = call.training if isinstance(call, Apply) else None
+            mode = Name(self.words.training) if own is None else Constant(own)
+            call.append(mode, "training")
 
     def _call(self, call: Call) -> None:
         threads = self.conventions.of_call(call)
