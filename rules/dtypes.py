@@ -53,6 +53,12 @@ def to_optional_dtype(input, dtype: Dtype, non_blocking=False, copy=False):
     return input if dtype is None else input.astype(dtype)
 
 
+@rule("torch.Tensor.to[spread]")
+def to_told(input, *, dtype=None, copy=False):
+    """For `x.to(**kw)`."""
+    return input if dtype is None else input.astype(dtype)
+
+
 @rule("torch.Tensor.to[optional]")
 def to_device_optional_dtype(input, device: Device, dtype: Dtype, non_blocking=False, copy=False):
     return input if dtype is None else input.astype(dtype)

@@ -42,6 +42,10 @@ class PackedSequence:
         """Sequences of the same lengths with other contents."""
         return self.of(padded, self.lengths, self.longest, self.enforce_sorted)
 
+    def _replace(self, **given):
+        names = ("data", "batch_sizes", "sorted_indices", "unsorted_indices")
+        return PackedSequence(**{name: getattr(self, name) for name in names} | given)
+
     def mask(self):
         """True up to the end of each sequence: (time, batch)."""
         return jnp.arange(self.padded.shape[0])[:, None] < jnp.asarray(self.lengths)
@@ -96,7 +100,7 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
     return packed.replace(jnp.where(mask.reshape(mask.shape + (1,) * (padded.ndim - 2)), padded, 0))
 
 
-@rule("torch.nn.utils.rnn.pad_packed_sequence")
+@rule("torch.nn.utils.rnn.pad_packed_sequence", by_data="not total_length")
 def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_length=None):
     """The padded array and the lengths. Its length is the longest sequence's, or ``total_length``."""
     padded, mask = sequence.padded, sequence.mask()

@@ -81,8 +81,9 @@ def rule(
     `note` says what the equivalence takes for granted of its arguments: it is reported wherever the
     rule is used. A signature that is `deprecated` tells of no unknown object that it is a tensor.
     `by_data`: the shape of the result follows from the values of the arguments, or of those named,
-    so that jit must know them. `differs`: where the equivalence gives another thing than torch, in
-    words of `tests.proof.verdicts`, and why that is right.
+    so that jit must know them; with "not size", where no size is given. `differs`: where the
+    equivalence gives another thing than torch, in words of `tests.proof.verdicts`, and why that is
+    right.
     """
 
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:

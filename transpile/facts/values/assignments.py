@@ -19,6 +19,7 @@ from .lattice import (
     MISSING,
     NONE,
     NUMPY,
+    PLACED,
     REFUSED,
     UNKNOWN,
     Mapping,
@@ -196,7 +197,11 @@ def _bind_entry(frame: Frame, target: nodes.Subscript, value: Value, env: Env) -
             element = join(old.element, value) if old.items != () else value
             env[holder.id] = Sequence(element, None, old.tuple)
         elif isinstance(old, Mapping):
-            env[holder.id] = _with_entry(old, value)
+            word = frame.facts.of(indices(target)[0])
+            placed = isinstance(word, Static) and word.const in PLACED
+            env[holder.id] = dataclasses.replace(
+                _with_entry(old, value), placed=old.placed or placed
+            )
 
 
 def _with_layer(old: Module, index: Value, value: Module) -> Module:

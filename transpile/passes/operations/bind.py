@@ -88,10 +88,16 @@ class Binding:
         names = self.definition.by_data
         if isinstance(names, bool):
             return names
+        if any(name.partition("not ")[2] in self.absent() for name in names):
+            return True
         asked = [self.given[name] for name in names if name in self.given]
         if any(p.kind == "sizes" and p.name in names for p in self.definition.parameters):
             asked += self.sizes
         return any(_of_data(argument.value) for argument in asked)
+
+    def absent(self) -> set[str]:
+        """The parameters that are given nothing."""
+        return {p.name for p in self.definition.parameters} - self.given.keys()
 
     def complete(self) -> bool:
         """Whether every parameter without a default is given."""

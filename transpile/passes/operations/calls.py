@@ -23,7 +23,7 @@ from .bind import arguments_of
 from .checkpoints import is_run_again, run_again
 from .conversion import Conversion
 from .element_indices import element_index
-from .layers import initialised, layer, of_handed_class
+from .layers import initialised, layer, of_handed_class, of_partial
 from .literals import known, literal
 from .methods import method, method_of
 from .names import reference
@@ -60,6 +60,7 @@ def called(c: Conversion, node: Node) -> bool:
             element_index(c, node)
             or promotion.of_numpy(c, node, value.name)
             or _builtin(c, node, value.name)
+            or of_partial(c, node, value.name)
             or foreign.given_layers(c, node, value.name)
         ):
             return True

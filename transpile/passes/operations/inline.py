@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from ...facts.values.lattice import MISSING, UNKNOWN, Sequence, Static, Torch, Value
+from ...facts.values.lattice import MISSING, UNKNOWN, Mapping, Sequence, Static, Torch, Value
 from ...model.copy import Change, clone, rebuilt
 from ...model.effects import Apply, Key, Support
 from ...model.expressions import Call, Comprehension, Constant, Display, Lambda, Name, Starred
@@ -108,6 +108,8 @@ _NOTHING = Argument(Constant(None), Static())
 def starred(argument: Argument) -> Expression:
     """An argument with its stars."""
     node = argument.now()
+    if isinstance(argument.value, Mapping) and argument.value.placed and argument.star == "**":
+        node = Call(Support("unplaced"), [node])
     return Starred(node, argument.star == "**") if argument.star else node
 
 

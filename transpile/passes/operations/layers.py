@@ -63,6 +63,16 @@ def of_handed_class(c: Conversion, node: Call, value: Value) -> bool:
     return bool(dropped)
 
 
+def of_partial(c: Conversion, node: Call, name: str) -> bool:
+    """`partial(nn.LayerNorm, eps=1e-6, device=d)` is told no more than the layer itself."""
+    made = node.arguments[0].value if name == "functools.partial" and node.arguments else None
+    rules = c.rules(made.name, node.arguments[0]) if isinstance(made, Torch) else ()
+    if not rules or not rules[0].is_class:
+        return False
+    _built(c, node, rules[0], 1, make=False)
+    return True
+
+
 def _built(c: Conversion, node: Call, rule: Definition, own: int, make: bool = True) -> None:
     """Take away what a constructor is told of placement, behind some arguments of its own."""
     try:

@@ -15,7 +15,7 @@ from ...facts.values.lattice import (
     is_anything,
 )
 from ...facts.values.vocabulary import NUMPY_METHODS, ORDINARY, SHARED, computes, plausible
-from ...model.expressions import Attribute, Call, Name, Subscript
+from ...model.expressions import Attribute, Call, Name, Starred, Subscript
 from ...model.names import root
 from ...model.node import Expression
 from ...model.program import Function
@@ -102,6 +102,8 @@ def _rules(c: Conversion, node: Call, name: str) -> tuple[Definition, ...]:
         rules = c.rulebook.find(f"torch.Tensor.{name}[traced]") or rules
     if name == "to" and _may_be_none(c, node):
         rules = (*c.rulebook.find("torch.Tensor.to[optional]"), *rules)
+    if name == "to" and any(isinstance(a, Starred) and a.double for a in node.arguments):
+        rules = c.rulebook.find("torch.Tensor.to[spread]")
     return rules
 
 
