@@ -38,9 +38,11 @@ SIZES = {  # what may be any number is a size here, which data tell
     "interpolate": "F.interpolate(x, size=int(y.max()))",
     "pieces": "torch.split(x, y.long().tolist())",
     "permutation": "torch.randperm(int(y.max()))",
+    "padded to the longest": "rnn.pad_packed_sequence(rnn.pack_padded_sequence(x, y, True, False), True)[0]",
 }
 STATIC = {
     "arange": "x + torch.arange(x.size(1))",
+    "padded as told": "rnn.pad_packed_sequence(rnn.pack_padded_sequence(x, y, True, False), True, total_length=7)[0]",
     "of an argument": "torch.zeros(k, 3)",
     "of a list": "x.view(*sizes)",
     "repeats to a size": "x.repeat_interleave(y.long(), 0, output_size=7)",
@@ -55,7 +57,7 @@ WRITES = {
     "chosen": "x = torch.where(x > 0, x, y)",
     "by places": "x = x[y.long()[0]]",
 }
-MODULE = HEAD + "class M(nn.Module):\n    def forward(self, x, y):\n        x = x.clone()\n{lines}        return {value}\n"
+MODULE = HEAD + "import torch.nn.utils.rnn as rnn\n\n\nclass M(nn.Module):\n    def forward(self, x, y):\n        x = x.clone()\n{lines}        return {value}\n"
 
 
 def diagnostics(lines, value):

@@ -2116,6 +2116,43 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.last(self.model(x)) + y * len(self.ch)
 """
+# A partial of a layer, and dicts of arguments, are told nothing of placement.
+PARTIALS_THAT_PLACE = """
+from functools import partial
+
+
+def told(x):
+    return {"dtype": x.dtype, "device": x.device}
+
+
+class Net(nn.Module):
+    def __init__(self, norm=partial(nn.LayerNorm, device=None), device=None, dtype=None, **kwargs):
+        super().__init__()
+        kwargs["device"] = device
+        self.options = dict(device=device, dtype=dtype)
+        self.fc = nn.Linear(4, 4, **kwargs)
+        self.first = partial(nn.LayerNorm, eps=1e-3, device=device, dtype=dtype)(4)
+        self.norm, self.act = norm(4), partial(nn.LeakyReLU, 0.1, inplace=True)()
+        self.scale = nn.Parameter(torch.ones(4, **self.options))
+
+    def forward(self, x, y):
+        x = self.act(self.norm(self.first(self.fc(x)))).to(**self.options)
+        return x * self.scale + y + torch.full((4,), 2.0, **told(x))
+"""
+PACKED_ANEW = """
+import torch.nn.utils.rnn as rnn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn, self.fc = nn.GRU(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        packed = rnn.pack_sequence([y, x[:2]])
+        packed = packed._replace(data=self.fc(packed.data))
+        return rnn.pad_packed_sequence(self.rnn(packed)[0], total_length=3)[0].sum(1) + y
+"""
 # A decorator whose class extends the one that it is given, and keeps what that is built with.
 DECORATED = """
 import copy

@@ -66,7 +66,7 @@ def of_handed_class(c: Conversion, node: Call, value: Value) -> bool:
 def of_partial(c: Conversion, node: Call, name: str) -> bool:
     """`partial(nn.LayerNorm, eps=1e-6, device=d)` is told no more than the layer itself."""
     made = node.arguments[0].value if name == "functools.partial" and node.arguments else None
-    rules = c.rules(made.name, node.arguments[0]) if isinstance(made, Torch) else ()
+    rules = c.rulebook.find(made.name) if isinstance(made, Torch) else ()
     if not rules or not rules[0].is_class:
         return False
     _built(c, node, rules[0], 1, make=False)
