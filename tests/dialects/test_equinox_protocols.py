@@ -31,6 +31,10 @@ class Block(nn.Module):
 class Plain(nn.Module):
     def forward(self, x):
         return torch.tanh(x)
+
+
+class Chain(nn.Sequential):
+    pass
 """
 
 
@@ -57,6 +61,13 @@ def test_equinox_runs_the_layers_one_after_the_other(scope):
     own, _ = model.layers[0](X, state, key=jax.random.split(KEY, 2)[0])
     np.testing.assert_allclose(y, jnp.tanh(own))
     assert new.get(model.layers[0].norm.num_batches_tracked) == 1
+
+
+def test_a_state_that_is_given_is_given_back(scope):
+    chain = scope["Chain"](scope["Plain"]())
+    y, state = chain(X, state=None)  # as a model without one has it
+    assert state is None
+    np.testing.assert_array_equal(y, chain(X))
 
 
 def test_leaves_go_to_a_file_and_back(scope, tmp_path):

@@ -13,7 +13,7 @@ from jax import lax
 
 
 class Sequential(eqx.nn.StatefulLayer):
-    """One layer after the other. With a state, which stateful layers take, it returns
+    """One layer after the other. With a state, None of a model without one too, it returns
     ``(x, state)``."""
 
     layers: tuple | dict
@@ -25,13 +25,13 @@ class Sequential(eqx.nn.StatefulLayer):
     def is_stateful(self):
         return any(is_stateful(layer) for layer in self)
 
-    def __call__(self, x, state=None, *, key=None):
+    def __call__(self, x, state=dataclasses.MISSING, *, key=None):
         for layer, k in zip(self, split(key, len(self))):
             if is_stateful(layer):
                 x, state = layer(x, state, key=k)
             else:
                 x = layer(x, key=k)
-        return x if state is None else (x, state)
+        return x if state is dataclasses.MISSING else (x, state)
 
     def add_module(self, name, layer):
         """One layer more, in the constructor of a class below."""
