@@ -3,17 +3,7 @@
     m = self.mlp                               def mlpf(self, x):
     self.mlpf = lambda x: m.down(m.up(x))  →       return self.mlp.down(self.mlp.up(x))
 
-Kept as a value it would hold modules that are others once a model is traced. So would a method of
-its own: what is kept is its name, and a method chooses.
-
-    if causal:                                 if causal:
-        self.pad = self._left                      self.pad_by = "_left"
-    else:                                      else:
-        self.pad = self._same                      self.pad_by = "_same"
-                                           →   def pad(self, x):
-                                                   if self.pad_by == "_left":
-                                                       return self._left(x)
-                                                   return self._same(x)
+Kept as a value it would hold modules that are others once a model is traced.
 
 One that writes what it is given in place becomes a function, where it has a name; a write of JAX's
 is a statement. So does one that a constructor calls, and that hands on what it is given:
@@ -24,12 +14,10 @@ is a statement. So does one that a constructor calls, and that hands on what it 
     self.fc = init_(nn.Linear(2, 2))                  return init(m, zeros_)
 """
 
-from functools import partial
 from typing import Any, NamedTuple
 
 from ..model.copy import clone
-from ..model.edits import leave_out
-from ..model.expressions import Attribute, Call, Constant, Lambda, Name, Starred
+from ..model.expressions import Attribute, Call, Lambda, Name
 from ..model.names import (
     dotted,
     everywhere,
@@ -40,22 +28,11 @@ from ..model.names import (
     names_assigned,
     names_in,
     target_names,
-    text,
 )
-from ..model.node import Expression, Node, Statement
-from ..model.operators import Compare, sides
+from ..model.node import Expression, Node
 from ..model.program import Class, Function, Parameter, Scope
-from ..model.statements import Assign, Block, ExpressionStatement, If, Return
+from ..model.statements import Assign, Block, ExpressionStatement, Return
 from .pass_ import Changes, Pass
-
-
-class Chosen(NamedTuple):
-    """The methods that a constructor keeps as `self.name`, each where it is kept."""
-
-    name: str
-    stores: list[Attribute]
-    kept: list[Attribute]
-    methods: list[Function]
 
 
 class Kept(NamedTuple):
@@ -80,8 +57,6 @@ def run(scope: Scope, facts: Any = None) -> Changes:
             for kept in _kept(scope, init, methods):
                 if _may_move(kept.function, init, aliases):
                     changes.change(kept.statement, _moving(kept, init, scope, aliases))
-            for choice in _chosen(init, methods):
-                changes.change(choice.stores[0], partial(_choosing, choice, init, scope))
     return changes
 
 
@@ -153,77 +128,6 @@ def _kept(cls: Class, init: Function, methods: list[Function]) -> list[Kept]:
             if names.count(target.name) == 1 and target.name not in taken:
                 found.append(Kept(target.name, statement, value))
     return found
-
-
-def _chosen(init: Function, methods: list[Function]) -> list[Chosen]:
-    """The attributes that hold nothing but methods, all called alike, from the constructor on."""
-    me, own = init.parameters[0].name, {m.name: m for m in methods}
-    stores: dict[str, list[Attribute]] = {}
-    for target in (t for m in methods for a in m.nodes(Assign) for t in a.targets):
-        if isinstance(target, Attribute):
-            stores.setdefault(target.name, []).append(target)
-    found = []
-    for name, targets in stores.items():
-        values = [v for t in targets for v in sides(_assigned(t))]
-        kept = [v for v in values if is_own(v, me) and v.name in own]
-        chosen = list(dict.fromkeys(own[v.name] for v in kept))
-        sound = len(kept) == len(values) and all(
-            is_own(t, me) and t.nearest(Scope) is init for t in targets
-        )
-        free = {name, f"{name}_by"}.isdisjoint({*own, *stores} - {name}) and name not in own
-        if kept and sound and free and len({_signature(m) for m in chosen}) == 1:
-            found.append(Chosen(name, targets, kept, chosen))
-    return found
-
-
-def _assigned(target: Attribute) -> Expression | None:
-    """What an assignment to this alone assigns."""
-    assign = target.parent
-    plain = isinstance(assign, Assign) and not assign.targets[1:] and not assign.operator
-    return assign.expression if plain and isinstance(assign, Assign) else None
-
-
-def _signature(method: Function) -> tuple[Any, ...]:
-    """What a call may hand over; one with decorators, or without self, is like no other."""
-    if method.decorators or not method.parameters or method.parameters[0].kind:
-        return (method,)
-    return tuple((p.name, p.kind, p.default and text(p.default)) for p in method.parameters[1:])
-
-
-def _choosing(choice: Chosen, init: Function, cls: Class, _: Node) -> None:
-    """Keep the names of the methods, and choose among them in a method of that name."""
-    by, me = f"{choice.name}_by", init.parameters[0].name
-    if choice.methods[1:]:
-        for target in choice.stores:
-            target.replace(Attribute(Name(me), by))
-        for kept in choice.kept:
-            kept.replace(Constant(kept.name))
-    else:
-        for assign in [a for a in init.nodes(Assign) if a.targets[0] in choice.stores]:
-            leave_out(assign)
-    parameters = [clone(p) for p in choice.methods[0].parameters]
-    me = parameters[0].name
-    body: list[Statement] = []
-    for method in choice.methods:
-        call = Call(Attribute(Name(me), method.name))
-        for parameter in parameters[1:]:
-            _pass_on(parameter, call)
-        body.append(Return(call))
-        if method is not choice.methods[-1]:
-            test = Compare([Attribute(Name(me), by), Constant(method.name)], ["=="])
-            body[-1] = If(test, Block([body[-1]]))
-    made = Function(choice.name, parameters, Block(body))
-    made.file = cls.file
-    made.comments = "\n", ""
-    cls.body.insert_after(init, [made])
-
-
-def _pass_on(parameter: Parameter, call: Call) -> None:
-    """Give a call what came as a parameter of the same name."""
-    given: Expression = Name(parameter.name)
-    if parameter.kind in ("*", "**"):
-        given = Starred(given, parameter.kind == "**")
-    call.append(given, parameter.name if parameter.kind == "=" else None)
 
 
 def _aliases(init: Function) -> dict[str, Expression]:
