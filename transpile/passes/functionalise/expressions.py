@@ -23,7 +23,7 @@ from .order import elsewhere
 from .rebinding import cast_path, is_detached, lvalue, memory_of, rebind, written_path
 from .sequences import begun
 from .states import names_follow, taken_out
-from .updates import report_lost, store_updates, updated_by
+from .updates import drop_unread, report_lost, store_updates, updated_by
 
 
 def rewritten(frame: Frame, node: Node) -> None:
@@ -99,6 +99,7 @@ def _call(frame: Frame, node: Call) -> None:
     if poison is not None:
         node.replace(poison)
         return
+    drop_unread(frame, node)
     update = updated_by(frame, node)
     if update is not None:
         visit_arguments(frame, node)

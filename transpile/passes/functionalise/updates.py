@@ -8,7 +8,7 @@ from ...facts.memory.paths import of, spelled
 from ...facts.memory.spellings import is_constant
 from ...facts.values.lattice import NONE, Static, Torch
 from ...model.copy import clone
-from ...model.expressions import Attribute, Call, Display, Starred
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred
 from ...model.node import Expression, Statement
 from ...model.operators import Conditional
 from ...model.statements import Assign, Block, If
@@ -49,9 +49,38 @@ def updated_by(frame: Frame, node: Call) -> Update | None:
 
 
 def _is_stored(frame: Frame, written: Expression) -> bool:
-    """Whether it is an array of a module, or a row of one: `self.means[step]`."""
+    """Whether it is an array of a module, or a row of one: `self.means[step]`; or a name of the
+    function's own for an array."""
     held = lvalue(frame, written)
+    if isinstance(held, Name):
+        return held is written and _is_local(frame, held.id) and frame.is_tensor(held)
     return isinstance(held, Attribute) and frame.state.paths.is_array(held)
+
+
+def drop_unread(frame: Frame, node: Call) -> None:
+    """`F.batch_norm(x, mean, var, training=True)` without the statistics, where these are names
+    that nobody reads again: it takes the batch's own."""
+    value, spellings = of(node.function), frame.spellings
+    rules = spellings.rulebook.find(value.name) if isinstance(value, Torch) else []
+    if not rules or not isinstance(value, Torch) or value.name not in spellings.updates:
+        return
+    given = _given(rules[0], node)
+    passed = [given.get(word) for word in spellings.updates[value.name]]
+    if is_constant(given.get(spellings.updates_if[value.name]), True):
+        if all(isinstance(p, Name) and _is_unread(frame, p) for p in passed):
+            for one in passed:
+                nothing = Constant(None)
+                one.replace(nothing)  # type: ignore[union-attr]
+                nothing.value = NONE
+
+
+def _is_unread(frame: Frame, written: Name) -> bool:
+    return _is_local(frame, written.id) and not frame.is_read_later(written.id)
+
+
+def _is_local(frame: Frame, name: str) -> bool:
+    """Whether it has an array of the function's own: what a caller gave, it may read again."""
+    return name in frame.own and not frame.state.parameters(name)
 
 
 def report_lost(frame: Frame, node: Call) -> None:
