@@ -65,13 +65,15 @@ def drop_unread(frame: Frame, node: Call) -> None:
     if not rules or not isinstance(value, Torch) or value.name not in spellings.updates:
         return
     given = _given(rules[0], node)
+    training = given.get(spellings.updates_if[value.name])
     passed = [given.get(word) for word in spellings.updates[value.name]]
-    if is_constant(given.get(spellings.updates_if[value.name]), True):
-        if all(isinstance(p, Name) and _is_unread(frame, p) for p in passed):
-            for one in passed:
-                nothing = Constant(None)
-                one.replace(nothing)  # type: ignore[union-attr]
-                nothing.value = NONE
+    unread = [p for p in passed if isinstance(p, Name) and _is_unread(frame, p)]
+    if training is None or not is_constant(training, True) or len(unread) < len(passed):
+        return
+    for one in unread:
+        nothing = Constant(None)
+        one.replace(nothing)
+        nothing.value = NONE
 
 
 def _is_unread(frame: Frame, written: Name) -> bool:
