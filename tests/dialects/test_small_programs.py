@@ -4838,6 +4838,64 @@ def test_what_is_built_alike_and_given_the_values_of_another_begins_as_that(targ
         np.testing.assert_array_equal(found[one], found[other])
 
 
+KEPT_FUNCTIONS = """
+def pick(net, kind):
+    return net.one if kind else net.two
+
+
+class Sub(nn.Module):
+    def __init__(self, f=None):
+        super().__init__()
+        self.fc, self.f = nn.Linear(4, 4), f
+
+    def run(self, x):
+        return self.fc(x)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.sub, self.fs = nn.Linear(4, 4), Sub(), []
+        KEEPS
+
+    def one(self, x):
+        return self.fc(x) * 2
+
+    def two(self, x):
+        return self.fc(x) * 3
+
+    def forward(self, x):
+        return USES
+"""
+KEEPING_FUNCTIONS = {
+    "self.f = pick(self, True)": "self.f(x)",
+    "f = self.two; self.f = f": "self.f(x)",
+    "self.fs.append(self.one)": "self.fs[0](x)",
+    "self.f = self.sub.run": "self.f(x)",
+    "self.fs = {'run': self.sub.run}": "self.fs['run'](x)",
+    "self.other = Sub(self.one)": "self.other.f(x)",
+    "self.other = Sub(lambda t: self.fc(t))": "self.other.f(x)",
+}
+
+
+@pytest.mark.parametrize("keeps", KEEPING_FUNCTIONS)
+@pytest.mark.parametrize("target", ["flax", "equinox"])
+def test_functions_that_hold_modules_are_refused_where_they_are_kept(target, keeps):
+    source = HEAD + KEPT_FUNCTIONS.replace("KEEPS", keeps)
+    source = source.replace("USES", KEEPING_FUNCTIONS[keeps])
+    (made,), support, _ = dialect.convert([given(source)], "", target)
+    assert ("module-value", 24) in [(d.id, d.line) for d in made.diagnostics]
+    with pytest.raises(NotImplementedError):
+        cls = converted(made.code, support)["Net"]
+        built(cls, cls)
+
+
+def test_a_property_that_is_kept_is_its_value():
+    source = KEPT_FUNCTIONS.replace("KEEPS", "self.scale = self.size").replace("USES", "x * self.scale")
+    source += "\n    @property\n    def size(self):\n        return self.fc.out_features\n"
+    verify(HEAD + source, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], "equinox")
+
+
 NOT_ALIKE = """
 class Net(nn.Module):
     def __init__(self):

@@ -13,9 +13,10 @@ without a word. So they are refused.
 from collections.abc import Iterator
 
 from ..facts.modules import Modules
-from ..facts.values.lattice import Module, is_param
+from ..facts.values.lattice import Function as Bound
+from ..facts.values.lattice import Functions, Module, is_param
 from ..model.diagnostics import Diagnostic
-from ..model.effects import BoundMethod, New, Read, Support, Unconverted, Write
+from ..model.effects import BoundMethod, Declare, New, Read, Support, Unconverted, Write
 from ..model.expressions import Attribute, Call, Lambda, Name
 from ..model.names import dotted
 from ..model.node import Expression, Node
@@ -42,17 +43,18 @@ def refuse(project: Project, modules: Modules) -> list[Diagnostic]:
     told = []
     for cls in [c for c in project.classes() if modules.is_module(c)]:
         for method in project.methods(cls).values():
-            for assign in method.nodes(Assign):
-                for found in list(_captured(assign, method, cls, modules)):
+            for kept in _kept(method, modules):
+                for found in list(_holding(kept, method, modules)):
                     told.append(Diagnostic(*place(found), "module-value", WHY))
                     found.replace(Unconverted("module-value", source_of(found)))
             for found in dict.fromkeys(_set_by_decorator(method, cls, project)):
                 told.append(Diagnostic(*place(found), "unsupported", DECORATED))
                 found.replace(Unconverted("unsupported", source_of(found)))
             for node in [n for n in method.body.walk() if isinstance(n, New)]:
-                for found in list(_kept_params(node, modules)):
-                    told.append(Diagnostic(*place(found), "tied-weight", GIVEN))
-                    found.replace(Unconverted("tied-weight", source_of(found)))
+                for given in [a for a in _kept_by(node, modules) if isinstance(a, (Name, Read))]:
+                    if _is_param(given):
+                        told.append(Diagnostic(*place(given), "tied-weight", GIVEN))
+                        given.replace(Unconverted("tied-weight", source_of(given)))
     return told
 
 
@@ -70,16 +72,13 @@ def _set_by_decorator(method: Function, cls: Class, project: Project) -> Iterato
                     yield assign.expression
 
 
-def _kept_params(new: New, modules: Modules) -> Iterator[Expression]:
-    """The params among the arguments of a module that its constructor keeps as they are."""
+def _kept_by(new: New, modules: Modules) -> list[Expression]:
+    """The arguments of a module that its constructor keeps as they are."""
     value = new.value
     classes = modules.classes_of(value.refs) if isinstance(value, Module) else []
     made = [modules.find(c, "__init__") for c in classes if c.file in modules.project.names]
-    for argument in new.arguments:
-        if isinstance(argument, (Name, Read)) and _is_param(argument):
-            inits = (f for f in made if f is not None)
-            if any(_keeps(f, parameter_for(new, argument, f)) for f in inits):
-                yield argument
+    inits = [f for f in made if f is not None]
+    return [a for a in new.arguments if any(_keeps(f, parameter_for(new, a, f)) for f in inits)]
 
 
 def _is_param(node: Expression) -> bool:
@@ -94,39 +93,71 @@ def _keeps(init: Function, name: str) -> bool:
         around = node.parent
         if isinstance(around, Write) and around.value is node:
             return True
-        if isinstance(around, Assign) and type(around) is Assign and around.expression is node:
+        declared = isinstance(around, Declare) and around.kind in ("field", "submodule")
+        plain = type(around) is Assign or declared
+        if isinstance(around, Assign) and plain and around.expression is node:
             return any(isinstance(target, Attribute) for target in around.targets)
         if isinstance(around, New) and not isinstance(around.function, Support):
             return True
     return False
 
 
-def _captured(
-    assign: Assign, method: Function, cls: Class, modules: Modules
-) -> Iterator[Expression]:
+def _kept(method: Function, modules: Modules) -> Iterator[Expression]:
+    """What a method keeps on a module: `self.f = f`, `self.fs.append(f)`, `Block(f)`."""
     self_name = method.parameters[0].name if method.parameters else ""
-    kept = any(isinstance(t, Attribute) and is_name(t.object, self_name) for t in assign.targets)
-    if not kept or assign.expression is None:
-        return
-    for node in _held(assign.expression):
+    for assign in method.nodes(Assign):
+        kept = any(
+            isinstance(t, Attribute) and is_name(t.object, self_name) for t in assign.targets
+        )
+        if kept and assign.expression is not None:
+            yield assign.expression
+    for call in method.nodes(Call):
+        word = dotted(call.function) or ""
+        if word.startswith(f"{self_name}.") and word.endswith(".append"):
+            yield from call.arguments
+    for new in method.nodes(New):
+        yield from _kept_by(new, modules)
+
+
+def _holding(kept: Expression, method: Function, modules: Modules) -> Iterator[Expression]:
+    """The functions in something kept that hold modules."""
+    for node in _held(kept):
         if isinstance(node, Lambda):
-            held = _holds(node.body, self_name)
-        elif isinstance(node, (BoundMethod, Attribute)):
-            names = {n for c in modules.lineage(cls) for n in modules.home(c).methods(c)}
-            held = is_name(node.object, self_name) and node.name in names
+            held = _holds(node.body, method)
+        elif isinstance(node, Name) and (inner := _named(node, method)):
+            held = any(_holds(f.body, method) for f in inner)
         else:
-            inner = [f for f in method.nodes(Function) if is_name(node, f.name)]
-            held = any(_holds(f.body, self_name) for f in inner)
+            held = _is_bound(node, modules)
         if held:
             yield node
 
 
+def _named(name: Name, method: Function) -> list[Function]:
+    """The functions of a method that have a name."""
+    return [f for f in method.nodes(Function) if f.name == name.id]
+
+
+def _is_bound(node: Expression, modules: Modules) -> bool:
+    """Whether a value may be a method with its module: `self.f`, `self.sub.f`, `chosen(self)`"""
+    value = node.value
+    several = value.several if isinstance(value, Functions) else (value,)
+    return any(
+        isinstance(one, Bound)
+        and one.owner is not None
+        and modules.is_module(one.owner)
+        and not modules.project.is_static(one.function)
+        for one in several
+    )
+
+
 def _held(value: Expression) -> Iterator[Expression]:
-    """The functions that a value may hold: in a call they are used at once, but in `partial`."""
+    """What of a value may be a function: in a call they are used at once, but in `partial`."""
     if isinstance(value, Call):
         if (dotted(value.function) or "").rpartition(".")[2] == "partial":
             for argument in value.arguments:
                 yield from _held(argument)
+        else:
+            yield value  # which may be one that it gives back
     elif isinstance(value, (Lambda, BoundMethod, Attribute, Name)):
         yield value
     else:
@@ -135,7 +166,8 @@ def _held(value: Expression) -> Iterator[Expression]:
                 yield from _held(child)
 
 
-def _holds(body: Node, self_name: str) -> bool:
+def _holds(body: Node, method: Function) -> bool:
+    self_name = method.parameters[0].name if method.parameters else ""
     return any(
         isinstance(n, Name) and (n.id == self_name or isinstance(n.value, Module))
         for n in body.walk()
