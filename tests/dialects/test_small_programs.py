@@ -2206,6 +2206,32 @@ class Net(nn.Module):
         packed = packed._replace(data=self.fc(packed.data))
         return rnn.pad_packed_sequence(self.rnn(packed)[0], total_length=3)[0].sum(1) + y
 """
+# What sets the mode around a method is written out.
+EVALUATED_BY_A_DECORATOR = """
+def in_eval(fn):
+    def inner(model, *args, **kwargs):
+        was_training = model.training
+        model.eval()
+        out = fn(model, *args, **kwargs)
+        model.train(was_training)
+        return out
+
+    return inner
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.drop = nn.Linear(4, 4), nn.Dropout(0.5)
+
+    @torch.no_grad()
+    @in_eval
+    def generate(self, x, n=2):
+        return self.drop(self.fc(x)) * n
+
+    def forward(self, x, y):
+        return self.fc(x) + y + self.generate(x, n=3)
+"""
 # A decorator whose class extends the one that it is given, and keeps what that is built with.
 DECORATED = """
 import copy
@@ -3986,6 +4012,54 @@ def test_an_autograd_function_draws_from_the_stream_of_the_module_in_flax():
     run = nnx.jit(nnx.value_and_grad(lambda x, model: model(x).sum()))
     first, second = run(x, model), run(x, model)
     assert first[0] != second[0] and (first[1] != second[1]).all()
+
+
+BY_NAMES = """
+def checked(fn):
+    def inner(self, x, y):
+        return fn(self, x, y) * 2
+
+    return inner
+
+
+class Named(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.drop = nn.Linear(4, 4), nn.Dropout(0.5)
+
+    @checked
+    def forward(self, x, y):
+        return self.drop(self.fc(x)) + y
+"""
+CALLED_BY_WHO_IS_GIVEN = """
+def step(model, x):
+    return model.fc(x)
+
+
+def run(model, x, fn=step):
+    return fn(model, x)
+
+
+class Stepped(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return run(self, x)
+"""
+
+
+@pytest.mark.parametrize("target, told", [("flax", []), ("equinox", ["unsupported"]), ("functional", ["unsupported"])])
+def test_a_decorator_that_does_not_hand_on_what_a_method_takes_is_told(target, told):
+    (made,), _, _ = dialect.convert([given(HEAD + BY_NAMES)], "", target)
+    assert [d.id for d in made.diagnostics] == told
+
+
+@pytest.mark.parametrize("target, told", [("flax", []), ("equinox", []), ("functional", ["module-value"])])
+def test_a_module_that_an_unknown_function_calls_a_part_of_is_told(target, told):
+    (made,), _, _ = dialect.convert([given(HEAD + CALLED_BY_WHO_IS_GIVEN)], "", target)
+    assert [d.id for d in made.diagnostics] == told
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -18,6 +18,7 @@ from ...model.operators import Binary
 from ...model.program import Function, Parameter
 from ...model.statements import Assign, Block, ExpressionStatement
 from ...source.lower_ast import expression
+from ..decorated import refuse_decorated
 from ..fresh import taken
 from ..parameters import add_by_place, add_keyword
 from ..reports import Reports
@@ -162,6 +163,8 @@ class Running(running.Running):
         """`state` is the last before the star, `key` behind it."""
         function = self.function
         known, keyed = function.parameters, self.threads.draws or self._is_protocol()
+        told = self.threads.takes or self.threads.draws, self.threads.gives
+        refuse_decorated(function, self.plan.project, self.reports, False, *told)
         if self.threads.takes and not self.building:
             at = next((i for i, p in enumerate(known) if p.kind in ("*", "=", "**")), len(known))
             if at < len(known) and known[at].kind == "*":

@@ -41,7 +41,8 @@ from .given import (
     named_once,
     only_compared,
 )
-from .path import Path, is_unbound, module_of
+from .lost import is_lost
+from .path import Path, is_above, is_unbound, module_of
 from .paths import Paths
 from .plan import Plan, Words
 from .tied import TiedParams
@@ -96,6 +97,9 @@ class Calls:
 
     def _call(self, call: Call) -> None:
         threads = self.conventions.of_call(call)
+        if is_lost(call, self.plan):
+            self._refuse(call)
+            return
         if threads.gives and checkpointed(call) is not None:
             self.reports.report("taken-for-granted", call, UPDATED)
         if self.conventions.is_closure(call):
@@ -129,9 +133,9 @@ class Calls:
             self._run_again(call, "apply" if uniform else "run" if runs else "", threads.mode)
         elif uniform or runs:
             call.function = Attribute(call.function, "apply" if uniform else "run")
-        elif _is_above(call) and self.conventions.runs_container(call):  # of a Sequential
+        elif is_above(call) and self.conventions.runs_container(call):  # of a Sequential
             call.function = Attribute(call.function.object, "run")  # type: ignore[attr-defined]
-        elif not threads.known and threads.takes and _is_above(call):  # of a mixin
+        elif not threads.known and threads.takes and is_above(call):  # of a mixin
             given.insert(0, call.function)
             call.function = Support("call")
         self._give(call, given)
@@ -274,12 +278,6 @@ class Calls:
             call.adopt()
             call.restate()
             call.wrap(lambda call: Lambda([Parameter("inputs", "*")], call))
-
-
-def _is_above(call: Call) -> bool:
-    """`super().forward(x)`"""
-    held = call.function.object if isinstance(call.function, Attribute) else None
-    return isinstance(held, Call) and dotted(held.function) == "super"
 
 
 def without_scans(function: Function, conventions: Conventions) -> None:

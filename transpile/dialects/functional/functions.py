@@ -27,6 +27,7 @@ from ...model.names import dotted
 from ...model.node import Expression, Statement
 from ...model.program import Function, Parameter
 from ...model.statements import Assign
+from ..decorated import refuse_decorated
 from ..fresh import taken
 from ..parameters import add_by_place, add_keyword
 from ..reports import Reports
@@ -214,6 +215,8 @@ class Running(running.Running):
         function, threads, words = self.function, self.given, self.words
         at = 1 if function.owner is not None and self.paths.self_name is not None else 0
         first = [words.params] * threads.params + [words.state] * threads.takes
+        told = bool(first), threads.draws or threads.mode, threads.gives
+        refuse_decorated(function, self.plan.project, self.reports, *told)
         add_by_place(function, [Parameter(name) for name in first], at)
         if threads.draws:
             add_keyword(function, words.key, default="None")

@@ -9,6 +9,7 @@ from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Method, Module, Tensor
 from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Name, Subscript
+from ...model.names import dotted
 from ...model.node import Expression
 from ..threading.threads import checkpointed
 
@@ -53,3 +54,9 @@ def is_unbound(call: Call) -> bool:
         return False
     own = value.base and not is_super(function.object)
     return own and call.keywords[:1] == [None]
+
+
+def is_above(call: Call) -> bool:
+    """`super().forward(x)`"""
+    held = call.function.object if isinstance(call.function, Attribute) else None
+    return isinstance(held, Call) and dotted(held.function) == "super"

@@ -1,0 +1,70 @@
+"""Decorators of the user's whose functions name their arguments, around methods that get more here.
+
+def checked(fn):                             @checked
+    def inner(self, x):                      def __call__(self, params, x):
+        assert x.ndim == 2
+        return fn(self, x)                   `inner` would take the params for x
+"""
+
+from ..model.effects import Support, Unconverted
+from ..model.expressions import Call, Name
+from ..model.names import dotted
+from ..model.node import Expression
+from ..model.program import Function
+from ..model.project import Project
+from ..model.statements import ExpressionStatement, Return
+from ..passes.pass_ import source_of
+from .faults import raising
+from .reports import Reports
+from .threading.counting import at_start
+
+_WHY = (
+    "this method takes and gives more here, which what the decorator makes of it does not hand on: "
+    "write out in the method what it does"
+)
+
+
+def refuse_decorated(
+    function: Function,
+    project: Project,
+    reports: Reports,
+    first: bool = False,
+    words: bool = False,
+    gives: bool = False,
+) -> None:
+    """Let a method raise whose decorator does not hand on what it takes `first`, or by `words`, or
+    what it `gives`."""
+    for decorator in list(function.decorators) if function.owner is not None else ():
+        inner = _made_by(decorator, function, project)
+        if inner is None or _hands_on(inner, first, words, gives):
+            continue
+        reports.report("unsupported", decorator, _WHY)
+        raised = Unconverted("unsupported", source_of(decorator))
+        at_start(function.body, ExpressionStatement(raised))
+        raised.replace(raising(raised, Support))
+        function.undecorate(decorator)
+
+
+def _made_by(decorator: Expression, method: Function, project: Project) -> Function | None:
+    """The function that a decorator of the user's puts around a method."""
+    calls = isinstance(decorator, Call)
+    name = dotted(decorator.function if isinstance(decorator, Call) else decorator)
+    found = project.resolve(method.file, name) if name and method.file is not None else None
+    for _ in range(1 + calls):
+        if not isinstance(found, Function):
+            return None
+        given = found.nodes(Return)
+        named = given[-1].expression if given else None
+        word = named.id if isinstance(named, Name) else ""
+        found = next((f for f in found.nodes(Function) if f.name == word), None)
+    return found if isinstance(found, Function) else None
+
+
+def _hands_on(inner: Function, first: bool, words: bool, gives: bool) -> bool:
+    kinds = [p.kind for p in inner.parameters]
+    results = [r.expression for r in inner.nodes(Return)]
+    if first and ("*" not in kinds or kinds.index("*") > 1):
+        return False
+    if gives and not all(isinstance(e, (Call, Name)) for e in results):
+        return False
+    return not words or "**" in kinds
