@@ -10,21 +10,17 @@ from collections.abc import Callable
 from typing import Any
 
 from transpile.model.carry import Carry, Effects
+from transpile.model.control_flow import Collect, Cond, Loop, Repeat, Scan
 from transpile.model.effects import (
     Apply,
     BoundMethod,
-    Collect,
-    Cond,
     Declare,
     Detached,
     Key,
-    Loop,
     Mode,
     New,
     Put,
     Read,
-    Repeat,
-    Scan,
     Shape,
     Support,
     Tie,

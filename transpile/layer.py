@@ -43,9 +43,6 @@ class Flat:
         self.module = module
 
 
-_Named = dict[str, Any]
-
-
 class Module:
     """What the layers are: arrays and submodules in torch's order of registration, and a mode."""
 
@@ -186,7 +183,7 @@ class Module:
         for name, box in found.items():
             box.value = arrays[name]
 
-    def _saved(self, prefix: str = "") -> _Named:
+    def _saved(self, prefix: str = "") -> dict[str, Any]:
         boxes = [pair for kind in ("_parameters", "_buffers") for pair in self._own(kind)]
         found = {
             prefix + n: b for n, b in boxes if b is not None and getattr(b, "persistent", True)

@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 from transpile.facts.bindings import Liveness
 from transpile.facts.bindings.activity import bound
 from transpile.model.carry import Carried, Carry
-from transpile.model.effects import Collect, Cond, Loop, Repeat, Scan
+from transpile.model.control_flow import Collect, Cond, Loop, Repeat, Scan
 from transpile.model.expressions import Attribute, Call, Name
 from transpile.model.program import File, Function
 from transpile.model.statements import ExpressionStatement, For, If, Return, While

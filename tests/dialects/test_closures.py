@@ -9,7 +9,7 @@ import pytest
 from jax import lax
 
 from transpile.dialects.closures import Closures
-from transpile.model.effects import Cond, Loop, Repeat, Scan
+from transpile.model.control_flow import Cond, Loop, Repeat, Scan
 from transpile.source.splice import write
 
 from .programs import controlled, fresh_in, program

@@ -11,7 +11,8 @@ import pytest
 
 from transpile import convert_source
 from transpile.facts.values import lattice
-from transpile.model.effects import Apply, Cond, Read, Tie
+from transpile.model.control_flow import Cond
+from transpile.model.effects import Apply, Read, Tie
 from transpile.model.expressions import Attribute, Name
 from transpile.model.statements import For
 

@@ -9,7 +9,8 @@ import optax
 import pytest
 from flax import nnx
 
-from transpile.model.effects import Apply, Cond, Loop, Put, Scan, Tie, Write
+from transpile.model.control_flow import Cond, Loop, Scan
+from transpile.model.effects import Apply, Put, Tie, Write
 from transpile.model.expressions import Call
 from transpile.model.statements import For
 

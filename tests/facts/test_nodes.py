@@ -6,20 +6,16 @@ import pytest
 
 from transpile.facts.bindings import Definitions, Liveness, bound, events, read
 from transpile.model.carry import Carry
+from transpile.model.control_flow import Collect, Cond, Loop, Repeat, Scan
 from transpile.model.copy import clone
 from transpile.model.effects import (
     Apply,
-    Collect,
-    Cond,
     Declare,
     Detached,
     Key,
-    Loop,
     Mode,
     Put,
     Read,
-    Repeat,
-    Scan,
     Shape,
     Support,
     Tie,

@@ -5,8 +5,9 @@ import pytest
 from tests.passes.control_helper import Facts, program, run
 from tests.show import show
 from transpile.model.carry import Carried
+from transpile.model.control_flow import Cond
 from transpile.model.copy import clone
-from transpile.model.effects import Cond, Read, Unset, Write
+from transpile.model.effects import Read, Unset, Write
 from transpile.model.expressions import Name
 from transpile.model.statements import Assign
 from transpile.passes import branches

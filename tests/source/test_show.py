@@ -6,19 +6,17 @@ import pytest
 
 from tests.show import show
 from transpile.model.carry import Carried, Carry, Effects
+from transpile.model.control_flow import Cond, Loop, Scan
 from transpile.model.effects import (
     Apply,
     BoundMethod,
-    Cond,
     Declare,
     Detached,
     Key,
-    Loop,
     Mode,
     New,
     Put,
     Read,
-    Scan,
     Shape,
     Support,
     Tie,

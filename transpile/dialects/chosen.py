@@ -6,7 +6,7 @@ if running: x = f(x); running = x > 0
 
 from collections.abc import Callable, Sequence
 
-from ..model.effects import Cond
+from ..model.control_flow import Cond
 from ..model.expressions import Attribute, Call, Display, Name
 from ..model.names import target_names
 from ..model.node import Expression, Node, Statement

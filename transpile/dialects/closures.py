@@ -12,8 +12,9 @@ others are written before those.
 from collections.abc import Callable, Iterable, Sequence
 
 from ..facts.carried.places import written
+from ..model.control_flow import Collect, Cond, Loop, Repeat, Scan
 from ..model.copy import clone
-from ..model.effects import Collect, Cond, Loop, Repeat, Scan, Support
+from ..model.effects import Support
 from ..model.expressions import Attribute, Call, Constant, Display, Lambda, Name
 from ..model.layout import comments
 from ..model.names import names_in

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 
 from .carry import Carry, Effects
-from .effects import Collect, Cond, Loop, Repeat, Scan
+from .control_flow import Collect, Cond, Loop, Repeat, Scan
 from .expressions import Lambda, Name
 from .node import Node
 from .program import Function

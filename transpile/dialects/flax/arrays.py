@@ -7,8 +7,9 @@ from typing import Any
 
 from ...facts.modules import ARRAYS, Array
 from ...facts.values.lattice import Module, Static, Tensor
+from ...model.control_flow import Cond, Loop, Scan
 from ...model.copy import clone
-from ...model.effects import Cond, Declare, Loop, NewArray, Put, Read, Scan, Support, Tie, Write
+from ...model.effects import Declare, NewArray, Put, Read, Support, Tie, Write
 from ...model.expressions import (
     Attribute,
     Call,

@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...facts.values.lattice import Function, Module
-from ...model.effects import Apply, Cond, Key, Loop, Repeat, Scan, Support, Write
+from ...model.control_flow import Cond, Loop, Repeat, Scan
+from ...model.effects import Apply, Key, Support, Write
 from ...model.expressions import Call, Constant, Display, Name
 from ...model.names import target_names
 from ...model.node import Expression, Node, Statement

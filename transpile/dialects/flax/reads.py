@@ -3,8 +3,9 @@ about."""
 
 from ...facts.modules import ARRAYS
 from ...facts.values.lattice import UNKNOWN, Method, Tensor, is_anything
+from ...model.control_flow import Cond
 from ...model.copy import clone
-from ...model.effects import Cond, Declare, New, Read, Support, Tie, Write
+from ...model.effects import Declare, New, Read, Support, Tie, Write
 from ...model.expressions import (
     Attribute,
     Call,

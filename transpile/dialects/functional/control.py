@@ -1,6 +1,6 @@
 """Blocks under control of data: on the host, and what they write of params and state."""
 
-from ...model.effects import Cond, Loop, Repeat, Scan
+from ...model.control_flow import Cond, Loop, Repeat, Scan
 from ...model.expressions import Display, Name, Subscript
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function

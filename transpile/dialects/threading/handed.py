@@ -7,7 +7,8 @@ apart.
 
 from collections.abc import Callable
 
-from ...model.effects import Key, Loop, New, Repeat, Scan
+from ...model.control_flow import Loop, Repeat, Scan
+from ...model.effects import Key, New
 from ...model.expressions import Call, Lambda, Name
 from ...model.names import dotted
 from ...model.node import Node, Statement

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from ...model.control_flow import Loop, Repeat, Scan
 from ...model.copy import clone
-from ...model.effects import Key, Loop, Repeat, Scan, Support
+from ...model.effects import Key, Support
 from ...model.expressions import (
     Call,
     Comprehension,

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable
 
 from ...facts.modules import Array
 from ...facts.program import ProgramFacts
-from ...model.effects import Cond, Key, Loop, Repeat, Scan, Unconverted, Write
+from ...model.control_flow import Cond, Loop, Repeat, Scan
+from ...model.effects import Key, Unconverted, Write
 from ...model.expressions import Call, Constant, Display, Lambda, Name
 from ...model.node import Expression, Node, Statement
 from ...model.program import Class, Function

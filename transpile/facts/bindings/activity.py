@@ -6,7 +6,8 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ...model.effects import Collect, Loop, Scan, Tie, Write
+from ...model.control_flow import Collect, Loop, Scan
+from ...model.effects import Tie, Write
 from ...model.expressions import (
     Call,
     Comprehension,

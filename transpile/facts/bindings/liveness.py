@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Set
 
-from ...model.effects import Loop, Scan
+from ...model.control_flow import Loop, Scan
 from ...model.node import Node, Statement
 from ...model.program import Function
 from ...model.statements import Block, Break, Continue, For, If, Raise, Return, Try, While, With

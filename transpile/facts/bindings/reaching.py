@@ -3,7 +3,7 @@ control flow."""
 
 from collections.abc import Iterable
 
-from ...model.effects import Loop, Scan
+from ...model.control_flow import Loop, Scan
 from ...model.expressions import Name
 from ...model.node import Node, Statement
 from ...model.program import Function, Scope

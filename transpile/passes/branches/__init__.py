@@ -20,7 +20,7 @@ from ...facts.carried.sizes import sized_by_data
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Mapping, Module, Tensor, is_traced
 from ...model.carry import Carry, Effects
-from ...model.effects import Cond
+from ...model.control_flow import Cond
 from ...model.expressions import Call, Constant
 from ...model.names import dotted, in_scope, jumps, target_names
 from ...model.node import Node

@@ -14,7 +14,7 @@ from ...facts.carried.places import certain, written
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Tensor
 from ...model.carry import Carry
-from ...model.effects import Loop, Repeat
+from ...model.control_flow import Loop, Repeat
 from ...model.expressions import Call, Constant, Name
 from ...model.names import dotted, in_scope, jumps, target_names
 from ...model.node import Node

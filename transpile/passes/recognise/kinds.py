@@ -80,17 +80,19 @@ class Kinds:
         return next(kind for kind in _ORDER if any(h.kind == kind for h in found))
 
     def held(self, cls: Class, name: str) -> list[Held]:
-        family = (self.own[c].arrays.get(name) for c in self.project.family(cls) if c in self.own)
+        family = (own.arrays.get(name) for own in self._family(cls))
         found = [held for held in family if held is not None]
         return [held for held in found if not held.absent] or found
 
     def undeclared(self, cls: Class) -> list[str]:
         """The buffers of a class that nothing makes while it is built."""
         own = self.own.get(cls)
-        family = [self.own[c] for c in self.project.family(cls) if c in self.own]
         names = own.arrays if own is not None else {}
         left = [n for n in names if HOLE not in n and self.inherited(cls, n) is None]
-        return [n for n in left if not any(n in o.declared for o in family)]
+        return [n for n in left if not any(n in o.declared for o in self._family(cls))]
+
+    def _family(self, cls: Class) -> list[Own]:
+        return [self.own[c] for c in self.project.family(cls) if c in self.own]
 
     # --- what methods set ------------------------------------------------------------------------
 
@@ -207,14 +209,11 @@ class Kinds:
 
     def _stays_param(self, cls: Class, name: str, in_place: bool | None) -> bool:
         """Whether what forward sets is the data of a param, or None, which torch takes for one:
-        others would be computed anew."""
+        others would be computed anew. A frozen one, which no optimizer trains, is as good as a
+        buffer."""
         found = self.own[cls]
         kept = (in_place is not False or name in found.branching) and name not in found.plain
-        return kept and not self._is_frozen(cls, name)
-
-    def _is_frozen(self, cls: Class, name: str) -> bool:
-        """Whether no optimizer trains a param: one that forward writes is as good as a buffer."""
-        return any(name in self.own[c].frozen for c in self.project.family(cls) if c in self.own)
+        return kept and not any(name in own.frozen for own in self._family(cls))
 
     def _set_on_submodules(self) -> None:
         """What is set on a submodule, `self.attn.mask = mask`, is an array of that: a buffer where

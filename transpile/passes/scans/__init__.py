@@ -18,7 +18,7 @@ from ...facts.carried.places import certain, written
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Tensor
 from ...model.carry import Carry
-from ...model.effects import Cond, Loop, Repeat, Scan
+from ...model.control_flow import Cond, Loop, Repeat, Scan
 from ...model.expressions import Attribute, Constant, Name, OpaqueExpression, Subscript
 from ...model.names import in_scope, target_names
 from ...model.node import Node

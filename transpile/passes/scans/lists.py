@@ -6,7 +6,7 @@ from ...facts.bindings import read
 from ...facts.carried.obstacles import GROWING
 from ...facts.carried.places import written
 from ...facts.values.lattice import Tensor, is_traced
-from ...model.effects import Collect
+from ...model.control_flow import Collect
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Subscript
 from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
