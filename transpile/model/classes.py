@@ -129,6 +129,12 @@ class Classes:
         """Its class attributes by name."""
         return self._assigned.setdefault(cls, {})
 
+    def inner(self, cls: Class, name: str) -> Class | None:
+        """A class that stands in the body of one, or of one above."""
+        above = [c for c in self.order(cls) if isinstance(c, Class)]
+        found = (s for c in above for s in c.body.body if isinstance(s, Class))
+        return next((c for c in found if c.name == name), None)
+
     def find(self, cls: Class, method: str) -> Function | None:
         """A method, own or inherited from the user's classes."""
         found = self._first(self.order(cls), method)

@@ -120,6 +120,8 @@ class Project(Classes, Functions):
                 found = self.definition(found, part) or inner
             elif isinstance(found, str):
                 found = self.meaning(f"{found}.{part}")
+            elif isinstance(found, Class):
+                found = self.inner(found, part)
             else:
                 return None
         if isinstance(found, Expression):

@@ -143,7 +143,8 @@ def _of_class(frame: Frame, base: Class, name: str) -> Value:
             if project.is_enum(c):
                 return Object(ref)  # the member, which is not what it is made of
             return frame.facts.expression(project.assigned(c)[name])
-    return UNKNOWN
+    inner = project.inner(ref, name)
+    return Class(inner) if inner is not None else UNKNOWN
 
 
 def _of_static(frame: Frame, base: Static, name: str) -> Value:

@@ -207,6 +207,8 @@ class Facts:
                 return lattice.Function(project.methods(c)[name], cls)
             if name in project.assigned(c):
                 return self.expression(project.assigned(c)[name])
+        if (inner := project.inner(cls, name)) is not None:
+            return lattice.Class(inner)
         if torch_method(name):
             return None
         computed = (self.computed(c, name) for c in family)
