@@ -92,6 +92,14 @@ SIGNATURES = {  # of a function that is handed a module, and of one that has par
     "self alone before a slash": ("self, /, x", "self, /, params, x, *, key=None, training=False"),
     "by keyword": ("self, *, x", "self, params, *, x, key=None, training=False"),
     "lines": ("\n        self,\n        x,\n    ", "self, params, x, *, key=None, training=False"),
+    "a comment behind the last": (
+        "\n        self,\n        x  # one, of two\n    ",
+        "self, params, x, *, key=None, training=False",
+    ),
+    "a comment behind a comma": (
+        "\n        self,\n        x,  # one, of two\n    ",
+        "self, params, x, *, key=None, training=False",
+    ),
 }
 
 

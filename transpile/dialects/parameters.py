@@ -68,9 +68,11 @@ def _write(
         if commented is None or joint == ", ":
             function.patch(at, at, joint + joint.join(parts))
         else:  # the comment is of the parameter that it stands beside
-            function.patch(at, at, "" if commented[1] else ",")
+            comma, further = commented[1], plain[-1].kind == "=" and _place(plain[-1])[0] < 0
+            function.patch(at, at, "" if comma or further else ",")
             at = commented.end()
-            function.patch(at, at, joint[1:] + joint.join(parts) + commented[1])
+            first = joint if further and not comma else joint[1:]
+            function.patch(at, at, first + joint.join(parts) + comma)
     elif last is not None:
         at = _place(last)[0]
         function.patch(at, at, ", ".join(parts) + ", ")

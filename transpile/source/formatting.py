@@ -21,7 +21,10 @@ LINE_LENGTH = 120
 
 
 def format_changed(code: str, original: str, line_length: int = LINE_LENGTH) -> str:
-    """Black on the lines of `code` that `original` does not have."""
+    """Black on the lines of `code` that `original` does not have. What is no Python stays, so that
+    its fault is found where it is."""
+    if _parsed(code) is None:
+        return code
     code = _with_own_gaps(code, original)
     before, after = original.splitlines(), code.splitlines()
     whole = _statements(code)
