@@ -51,6 +51,10 @@ LOCAL = {
     "numpy": ("z = np.zeros(3)\nreturn «z» * x", False),
     "an inner function": ("z = x * 2\ndef g():\n    return «z»\nreturn g()", True),
     "a lambda": ("h = lambda t: t * 2\nreturn «h(torch.ones(3))»", None),
+    "a lambda that may call itself": (
+        "o = {}\ng = o['g']\no['g'] = lambda t: -g(-t)\nreturn «o['g'](x)»",
+        True,
+    ),
     "not known": ("return «n.make()»", None),
 }  # fmt: skip
 HEAD = "def f(x: torch.Tensor, y: torch.Tensor, n=3):\n"

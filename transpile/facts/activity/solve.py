@@ -15,7 +15,7 @@ from ..calls import Calls, Target
 from ..values import Values, lattice
 from . import switches
 from .blocks import Off
-from .cells import NONE, PARAM, Cells, Sources
+from .cells import NONE, OPEN, PARAM, Cells, Sources
 from .flows import Flows
 from .identity import Identity
 from .sources import Place, Transfer
@@ -35,6 +35,7 @@ class Solver:
         self._definitions: dict[Scope, tuple[int, Definitions]] = {}
         self._blocks: dict[Node, With | Function | None] = {}
         self._off: dict[Node, Off] = {}
+        self._asked: set[Lambda] = set()  # whose results are being asked for
         self.known: set[tuple[Class | None, str]] = set()  # fields that anything is stored in
 
     def solve(self) -> None:
@@ -60,7 +61,12 @@ class Solver:
     def result(self, function: Function | Lambda) -> Sources:
         """The sources of what a function returns, as its callers see it."""
         if isinstance(function, Lambda):
-            return self.transfer.of(function.body, self.place(function.body))
+            if function in self._asked:  # it may call itself
+                return frozenset([OPEN])
+            self._asked.add(function)
+            found = self.transfer.of(function.body, self.place(function.body))
+            self._asked.remove(function)
+            return found
         return frozenset(self.cells.get((function, "return")).raw)
 
     def _settle(self, function: Function) -> None:
