@@ -4,6 +4,7 @@ import pytest
 
 from tests.passes.operations_helper import convert, line
 from tests.test_lines import LINES
+from transpile.facts.values.lattice import Tensor
 
 IMPORTS = "import torch\nimport torch.nn.functional as F\nfrom torch import nn as tnn\n\n"
 
@@ -128,6 +129,12 @@ def test_what_has_no_rule_raises_where_its_value_is_needed():
     made, found = converted(text)
     assert '    y = nn.unconverted("no-rule", "torch.no_such(x)")  # why\n    return y' in made
     assert found == [("no-rule", 2)]
+
+
+def test_what_an_import_computes_with_it_raises_as_a_whole():
+    made, diagnostics = convert("import torch\n\ny = x.grad.abs()\n", "import", {"x": Tensor()})
+    assert made.endswith('y = nn.unconverted("no-rule", "x.grad.abs()")\n')
+    assert [d.id for d in diagnostics] == ["no-rule"]
 
 
 def test_a_form_that_a_rule_refuses():

@@ -35,6 +35,10 @@ class Edits:
 
         self._edits.append((node, edit))
 
+    def drop(self, node: Node) -> None:
+        """Forget what was wanted of one node: another edit takes its place."""
+        self._edits = [edit for edit in self._edits if edit[0] is not node]
+
     def wrap(self, node: Node, make: Make) -> None:
         """Put a node around one: `make(node)`."""
         self.change(node, lambda node: node.wrap(make))

@@ -187,6 +187,7 @@ class Conversion:
         whole = node if isinstance(self.scope, Function) else _computed(node)
         if whole not in self.raising:
             self.raising.add(whole)
+            self.changes.drop(whole)  # of `x.grad.zero_()` there is a rule, too
             self.put(whole, Unconverted(id, source_of(whole)))
 
     def put(self, node: Expression, new: Expression) -> None:
