@@ -32,6 +32,7 @@ ARRAYS = {
     "stores": "a = x.clone().numpy()\na[a > 2] = 0\na[a == 0] -= 1\ni, j = np.where(a < 0)\na[i, j] *= 5\na.T[1] = 3\nreturn torch.from_numpy(a)",
     "a view of it": "a = x.numpy().copy()\nv = a[0]\nv[1] = 4.0\na[1] += v\nreturn torch.from_numpy(a)",
     "indices": "i = np.where(x[0] > 0)[0].copy()\ni[0] = 7\ni.sort()\nreturn torch.from_numpy(i)",
+    "a number of the argument's": "def f(x, first=None):\n    first = 1 if first is None else first\n    ids = np.zeros([2], dtype=np.int64)\n    ids[0] = first\n    ids[1] = 0\n    return x[torch.from_numpy(ids)]",
     "its own methods": "a = x.numpy()\nreturn a.std(), a.max(axis=1), a.sum(1), a.transpose(1, 0), a.repeat(2)",
     "a method that writes it": "def stamp(img):\n    img[0, 0] = 9\n    return img.sum(1)\n\n\ndef f(x):\n    a = x.numpy().copy()\n    s = stamp(a)\n    return a, s",
 }  # fmt: skip

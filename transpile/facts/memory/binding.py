@@ -63,6 +63,7 @@ class Binding(Making):
         if isinstance(target, (Subscript, Attribute)) and self.path(target) is None:
             holder = self.root(target.object)
             array = is_tensor(target.object) or isinstance(of(target.object), Module)
+            array = array or of(target.object) == NUMPY and not _is_certain(value)
             if holder is not None and not array:
                 self.hold(holder, value.value if isinstance(value, Part) else value)
             return
@@ -210,6 +211,13 @@ class Binding(Making):
                 items = value.function.object if isinstance(value.function, Attribute) else None
                 return [nothing, entry_of(items, first, last) or Part(value)]
         return None
+
+
+def _is_certain(value: Expression | Part) -> bool:
+    """Whether it is a tensor for certain, which an array of NumPy's may keep, if one of objects:
+    of numbers it takes the value."""
+    held = of(value)
+    return isinstance(held, Tensor) and not held.assumed
 
 
 def entry_of(holder: Expression | None, key: Any, target: Any) -> Subscript | None:
