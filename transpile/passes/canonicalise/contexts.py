@@ -1,6 +1,6 @@
 """Names of a file's own for context managers of torch's, and what stands in for those where an
-older version of torch does not have them, and for what a library on torch is not there to give;
-gradients that are switched off and on again by calls.
+older version of torch does not have them, for what torch has no more, and for what a library on
+torch is not there to give; gradients that are switched off and on again by calls.
 
     try:
         autocast = torch.cuda.amp.autocast          from torch.cuda.amp import autocast
@@ -13,12 +13,19 @@ gradients that are switched off and on again by calls.
     except ImportError:                       →     from torch.nn import LayerNorm as Norm
         from torch.nn import LayerNorm as Norm
 
+    try:
+        from torch._six import inf
+    except ImportError:                       →     from torch import inf
+        from torch import inf
+
     if self.off: torch.set_grad_enabled(False)
     w = p * y                                    with torch.set_grad_enabled(not self.off):
     if self.off: torch.set_grad_enabled(True)        w = p * y
 
-Functions of torch's are left: it has renamed and dropped some since (torch.irfft), contexts none.
+Other functions of torch's are left: which of them there are its version says.
 """
+
+import re
 
 from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Constant, Name
@@ -35,6 +42,10 @@ _CONTEXTS = frozenset(
     "cuda.amp.custom_bwd inference_mode autograd.inference_mode no_grad set_grad_enabled".split()
 )
 
+# What files try to import that torch has no more, and what is below it.
+_DROPPED = re.compile(
+    r"torch\.(_six|rfft|irfft|ifft|gels|btrifact|nn\.modules\.linear\._LinearWithBias)(\.|$)"
+)
 _SWITCHES = frozenset(("torch.set_grad_enabled", "torch._C.set_grad_enabled"))
 _FAILED = frozenset(("ImportError", "ModuleNotFoundError", "Exception"))
 
@@ -69,8 +80,8 @@ def without_stand_in(node: Try) -> None:
 
 
 def is_stood_in_for(scope: Scope, node: Try) -> bool:
-    """Whether a try imports what is built on torch and no rule has, and all that the file uses of
-    it is set where that fails."""
+    """Whether a try imports what torch has no more, or what is built on it and no rule has, and all
+    that the file uses of it is set where that fails."""
     alone = len(node.handlers) == 1 and node.final is None and node.orelse is None
     if not alone or not isinstance(scope, File) or not any(map(_is_missing, node.body.body)):
         return False
@@ -91,6 +102,8 @@ def stand_in(node: Try) -> None:
 def _is_missing(statement: Statement) -> bool:
     names = statement.names if isinstance(statement, Import) else []
     meant = [str(statement.meaning(name) or "") for name in names]  # type: ignore[attr-defined]
+    if any(_DROPPED.match(name) for name in meant):
+        return True
     return any(computes_with_torch(n) and canonical(n) == n and n[:4] != "timm" for n in meant)
 
 
