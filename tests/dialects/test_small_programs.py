@@ -5880,6 +5880,59 @@ def test_a_module_that_is_frozen_where_it_is_made_is_told(target):
     assert "requires_grad" not in made.code
 
 
+UNREGISTERED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(4, 4)
+        HIDDEN
+
+    def forward(self, x, y):
+        return self.net(x) + HELD(y)
+"""
+UNREGISTERED_WAYS = {
+    "a list": ("self.nets = [nn.Linear(4, 4)]", "self.nets[0]"),
+    "a list of its own": ("nets = []; nets.append(nn.Linear(4, 4)); self.nets = nets", "self.nets[0]"),
+    "a comprehension": ("self.nets = [nn.Linear(4, 4) for _ in range(2)]", "self.nets[1]"),
+    "a dict": ("self.nets = {}; self.nets['a'] = nn.Linear(4, 4)", "self.nets['a']"),
+    "past the registration": ("object.__setattr__(self, 'hid', nn.Linear(4, 4))", "self.hid"),
+    "the object's dict": ("self.__dict__['hid'] = nn.Linear(4, 4)", "self.hid"),
+}
+
+
+@pytest.mark.parametrize("way", UNREGISTERED_WAYS)
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_module_that_torch_does_not_register_is_told(target, way):
+    hidden, held = UNREGISTERED_WAYS[way]
+    text = HEAD + UNREGISTERED.replace("HIDDEN", hidden).replace("HELD", held)
+    (made,), support, _ = dialect.convert([given(text)], "", target)
+    found = [d.id for d in made.diagnostics]
+    if target == "functional" and "hid" not in text:
+        assert found == ["frozen-param", "module-value"]  # its params have no name of torch's
+        return
+    assert found == ["frozen-param"]
+    theirs = namespace(text, "program")["Net"]().double()
+    held_there = eval(held, {"self": theirs}).double()
+    x, y = torch.randn(2, 3, 4, dtype=torch.float64)
+    with in_float64():
+        net = converted(made.code, support)["Net"]
+        if target == "functional":
+            got = net()(from_torch(theirs, net())[0], x.numpy(), y.numpy())
+        else:
+            first = {"rngs": nnx.Rngs(0)} if target == "flax" else {"key": jax.random.key(0)}
+            filled = from_torch(theirs, net(**first))
+            got = (filled[0] if target == "equinox" else filled)(x.numpy(), y.numpy())
+        wanted = (theirs.net(x) + held_there(y)).detach().numpy()
+        np.testing.assert_allclose(got, wanted, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("target", ("flax", "equinox"))
+def test_a_list_whose_modules_a_sequential_has_too_is_told(target):
+    text = UNREGISTERED.replace("HIDDEN", "self.nets = [nn.Linear(4, 4)]; self.all = nn.Sequential(*self.nets)")
+    (made,), _, _ = dialect.convert([given(HEAD + text.replace("HELD", "self.nets[0]"))], "", target)
+    assert [d.id for d in made.diagnostics] == ["shared-module"]
+
+
 NO_LAYERS = """
 class Net(nn.Module):
     def __init__(self, sizes):

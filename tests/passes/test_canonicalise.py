@@ -82,6 +82,26 @@ def test_statement(before):
     assert write(file) == f"{METHOD}{STATEMENTS[before]}\n"
 
 
+BUILT = "class Net(nn.Module):\n    def __init__(self, x):\n        m = Sub()\n        "
+PAST = {
+    'object.__setattr__(self, "a", m)': "self.a = m",
+    'self.__dict__["a"] = Sub(x)': "self.a = Sub(x)",
+    'self.__dict__["a"] = x': 'self.__dict__["a"] = x',  # others hold it, and it may hold this
+    'object.__setattr__(self, "a", x.a)': 'object.__setattr__(self, "a", x.a)',
+    'object.__setattr__(x, "a", m)': 'object.__setattr__(x, "a", m)',
+    'self.__dict__["a"] += m': 'self.__dict__["a"] += m',
+}
+
+
+@pytest.mark.parametrize("around", (BUILT, "@dataclass\n" + BUILT, BUILT.replace("(nn.Module)", "")))
+@pytest.mark.parametrize("before", PAST)
+def test_attributes_set_past_the_registration(before, around):
+    file = lower(f"{around}{before}\n", PurePosixPath("module.py"))
+    for scope in file.scopes():
+        canonicalise.PASS.run(scope, None).commit()
+    assert write(file) == f"{around}{PAST[before] if around == BUILT else before}\n"
+
+
 TRIED = "try:\n    {}\nexcept ImportError:\n    class autocast:\n        pass\n"
 IMPORT = "from torch.cuda.amp import autocast"
 FILES = {

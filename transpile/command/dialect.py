@@ -60,6 +60,7 @@ from ..passes import (
     transient_attributes,
     type_hints,
     undefined_names,
+    unregistered,
     unrolled_writes,
     unset_attributes,
 )
@@ -99,6 +100,7 @@ PASSES = (
     fold.PASS,
     array_marks.PASS,
     *recognise.PASSES,
+    unregistered.PASS,
     hidden_stores.PASS,
     detach.PASS,
     *masked_selections.PASSES,

@@ -42,6 +42,7 @@ from ..model.node import Expression, Node, Statement
 from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign, For
+from ..passes.unregistered import hands_on
 from . import growing
 from .fresh import attributes, fresh, taken
 from .second_names import Reads
@@ -254,12 +255,11 @@ class _Lists:
     def _report(self, name: str, parts: list[Statement]) -> None:
         """Tell of a list whose modules have another place too."""
         placed = {n.id for d in self.init.nodes(New, Declare) for n in _given(d)}
-        placed |= {
-            n.id for _, c in growing.sets(self.init) for n in c.arguments if isinstance(n, Name)
-        }
+        given = (n for _, call in growing.sets(self.init) for n in call.arguments)
+        placed |= {n.id for n in given if isinstance(n, Name)}
+        kinds = Attribute, Subscript, *(New,) * hands_on(self.init, f"{self.me}.{name}")
         for element in (e for part in parts for e in growing.added(part)):
-            known = isinstance(element, Name) and element.id in placed
-            if known or isinstance(element, (Attribute, Subscript)):
+            if isinstance(element, kinds) or getattr(element, "id", None) in placed:
                 self.found.doubled.append((name, element))
                 return
 

@@ -1,7 +1,7 @@
 """Weights of torch's in a converted model of any target, and back."""
 
-import operator
 from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
 from typing import Any
 
 from ..dialects.equinox import runtime as equinox
@@ -129,19 +129,23 @@ def _place(module: Any, name: str) -> tuple[Any, str]:
 
 def _named(source: Any, wanted: Iterable[str]) -> Iterator[tuple[str, Any]]:
     """The tensors of torch's by name: of a module also those of the wanted ones that it keeps as
-    plain attributes, as what is a parameter under another configuration."""
+    plain attributes, as what is a parameter under another configuration, or in lists and dicts."""
     if isinstance(source, Mapping):
         yield from source.items()
         return
     for name in wanted:
-        try:
-            held = operator.attrgetter(name)(source)
-        except AttributeError:
-            continue
+        held = reduce(_part, name.split("."), source)
         if hasattr(held, "detach"):
             yield name, held
     yield from source.named_parameters(remove_duplicate=False)
     yield from source.named_buffers(remove_duplicate=False)
+
+
+def _part(owner: Any, name: str) -> Any:
+    """An attribute, or what a plain list or dict has there, which torch doesn't register."""
+    if isinstance(owner, (list, tuple)) and name.isdigit():
+        return owner[int(name)] if int(name) < len(owner) else None
+    return owner.get(name) if isinstance(owner, dict) else getattr(owner, name, None)
 
 
 def _storage(tensor: Any) -> Any:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...facts.modules import ARRAYS, Array
-from ...facts.values.lattice import Module, Static, Tensor
+from ...facts.values.lattice import Mapping, Module, Sequence, Static, Tensor
 from ...model.control_flow import Cond, Loop, Scan
 from ...model.copy import clone
 from ...model.effects import Declare, NewArray, Put, Read, Support, Tie, Write
@@ -123,9 +123,9 @@ def _held(value: Expression) -> None:
     """Lists and dicts of submodules are told to NNX."""
     for leaf in sides(value):
         listed = isinstance(leaf, (Display, Comprehension)) and leaf.kind in ("list", "tuple")
-        keyed = (
-            isinstance(leaf, Dictionary) or isinstance(leaf, Comprehension) and leaf.kind == "dict"
-        )
+        listed = listed or isinstance(leaf, Name) and isinstance(leaf.value, Sequence)
+        keyed = isinstance(leaf, Dictionary) or getattr(leaf, "kind", "") == "dict"
+        keyed = keyed or isinstance(leaf, Name) and isinstance(leaf.value, Mapping)
         if listed or keyed:
             word = nnx("List") if listed else Support("ModuleDict")
             empty = isinstance(leaf, Display) and not leaf.elements
@@ -148,7 +148,7 @@ def assign(low: Lowering, node: Assign) -> None:
     cls, value = low.cls(node), node.expression
     if cls is None or value is None or node.operator or low.unit(node) not in low.plan.building:
         return
-    listed = isinstance(value, (Display, Dictionary))
+    listed = isinstance(value, (Display, Dictionary, Comprehension, Name))
     names = [t.name for t in node.targets if isinstance(t, Attribute) and low.is_self(t.object)]
     if is_none(value) and any(low.plan.is_data(cls, n) for n in names):
         low.edits.change(node, lambda n: n.expression.replace(Call(nnx("data"), [Constant(None)])))

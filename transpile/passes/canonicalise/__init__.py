@@ -5,6 +5,7 @@
     setattr(self, "a", m)                    self.a = m
     self.add_module("a", m),                 self.add_module("a", m)
     self.__setattr__("a", m)                 self.a = m
+    self.__dict__["a"] = m                   self.a = m, in constructors
     del self.a                               self.a = None, but of what runs
     m._modules["a"]                          m.a
     m._modules[name] = layer                 setattr(m, name, layer)
@@ -50,8 +51,10 @@ from ..pass_ import Changes, Pass
 from .by_name import (
     absent,
     asked,
+    passes_by,
     plain_call,
     set_by_name,
+    set_past,
     stored,
     taken,
     takes_away,
@@ -97,6 +100,10 @@ def run(scope: Scope, facts: Any = None) -> Changes:
         for decorator in decorated.decorators:
             if registers(imported(scope, decorator)):
                 changes.change(decorator, decorated.undecorate)
+    if isinstance(scope, Function) and passes_by(scope):
+        for stored_past in scope.nodes(Assign, ExpressionStatement):
+            if set_past(scope, stored_past) is not None:
+                changes.replace(stored_past, lambda s: set_past(scope, s) or s)
     for statement in scope.nodes(ExpressionStatement):
         if (
             set_by_name(statement.expression) is not None

@@ -3,9 +3,9 @@
 import keyword
 
 from ...model.copy import clone
-from ...model.expressions import Attribute, Call, Constant, Name, Starred
-from ...model.names import dotted, everywhere, imported
-from ...model.node import Expression, Node
+from ...model.expressions import Attribute, Call, Constant, Name, Starred, Subscript
+from ...model.names import dotted, everywhere, imported, root
+from ...model.node import Expression, Node, Statement
 from ...model.operators import Compare
 from ...model.program import File, Function, Scope
 from ...model.statements import Assign, Delete, ExpressionStatement
@@ -73,6 +73,40 @@ def stored(statement: ExpressionStatement) -> Assign:
     assert found is not None
     holder, name, value = found
     return Assign([Attribute(holder, name)], value)
+
+
+def passes_by(method: Node | None) -> bool:
+    """Whether what a method sets past `nn.Module.__setattr__` is an attribute like others, but that
+    torch doesn't register it: in the constructor of a class without such methods of its own."""
+    if not isinstance(method, Function) or method.name != "__init__" or method.owner is None:
+        return False
+    named = {s.name for s in method.owner.body.body if isinstance(s, Function)}
+    own_ways = named & {"__setattr__", "__getattr__", "__getattribute__"}
+    return bool(method.owner.bases and not method.owner.decorators and not own_ways)
+
+
+def set_past(method: Function, statement: Statement) -> Assign | None:
+    """`self.m = Net()` for `self.__dict__["m"] = Net()`, `object.__setattr__(self, "m", Net())`;
+    what was given to the constructor is held by others, which it may hold itself."""
+    if isinstance(statement, Assign) and len(statement.targets) == 1 and not statement.operator:
+        entry, value = statement.targets[0], statement.expression
+        holder = entry.object if isinstance(entry, Subscript) else None
+        if not isinstance(holder, Attribute) or holder.name != "__dict__" or value is None:
+            return None
+        parts = [holder.object, entry.index, value]  # type: ignore[attr-defined]
+    elif isinstance(statement, ExpressionStatement) and isinstance(statement.expression, Call):
+        call = statement.expression
+        if dotted(call.function) != "object.__setattr__" or not plain_call(call, 3):
+            return None
+        parts = call.arguments
+    else:
+        return None
+    own, name, value = parts
+    given = {p.name for p in method.parameters}
+    text, held = written(name), root(value) if isinstance(value, (Name, Attribute)) else None
+    if dotted(own) != method.parameters[0].name or text is None or held and held.id in given:
+        return None
+    return Assign([Attribute(own, text)], value)
 
 
 def takes_away(method: Node | None, node: Delete) -> bool:

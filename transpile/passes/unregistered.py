@@ -1,0 +1,124 @@
+"""What only reports: submodules that torch doesn't register, and that are params like others here.
+
+self.teacher = [Net()]     self.nets["a"] = Net()     self.__dict__["teacher"] = Net()
+
+torch's optimizers, checkpoints and modes don't reach them.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..facts.modules import SUBMODULE, Modules
+from ..facts.values.lattice import Mapping, Module, Sequence
+from ..model.effects import PARAM, Declare, New
+from ..model.expressions import Attribute, Call, Comprehension, Dictionary, Display, Name, Subscript
+from ..model.names import below, dotted, names_assigned
+from ..model.node import Expression
+from ..model.operators import Conditional
+from ..model.program import Class, Function
+from ..model.project import Project
+from ..model.statements import Assign, For
+from .pass_ import Changes, Pass, source_of
+
+_GROWING = frozenset({"append", "extend", "insert"})
+_WHY = (
+    "torch doesn't register this module, and so neither trains nor saves it with the others, nor "
+    "sets its mode: leave it out of what the optimizer updates, or hold it in a ModuleList"
+)
+
+
+def run(project: Project, facts: Any) -> list[Changes]:
+    """The reports for all constructors."""
+    found, modules = [], facts.modules
+    for cls in filter(modules.is_module, project.classes()):
+        for method in project.methods(cls).values():
+            if method in facts.stages.building and method.parameters:
+                found.append(_of_method(method, modules))
+    return found
+
+
+def _of_method(method: Function, modules: Modules) -> Changes:
+    changes, me = Changes(method), method.parameters[0].name
+    kept = _kept(method, me)
+    for assign in method.nodes(Assign, Declare):
+        target, value = assign.targets[0], assign.expression
+        if isinstance(assign, Declare):
+            past = source_of(assign).startswith((f"{me}.__dict__[", "object.__setattr__("))
+            held = [value] if past and assign.kind in (SUBMODULE, PARAM) else []
+        else:
+            place = target.object if isinstance(target, Subscript) else target
+            held = list(_new(value)) if dotted(place) in kept else []
+        _report(changes, held, modules)
+    for call in method.nodes(Call):
+        function = call.function
+        if isinstance(function, Attribute) and function.name in _GROWING:
+            if dotted(function.object) in kept:
+                _report(changes, [n for a in call.arguments for n in _new(a)], modules)
+    return changes
+
+
+def _report(changes: Changes, held: list[Any], modules: Modules) -> None:
+    found = next((v for v in held if _has_params(v, modules, set())), None)
+    if found is not None:
+        changes.report("frozen-param", found, _WHY)
+
+
+def _kept(method: Function, me: str) -> set[str]:
+    """The lists and dicts on self, and local names of such, by which a method registers no module
+    that it makes."""
+    found = set[str]()
+    for assign in method.nodes(Assign):
+        target, value = assign.targets[0], assign.expression
+        if isinstance(target, Attribute) and dotted(target.object) == me and value is not None:
+            if isinstance(value.value, (Sequence, Mapping)):
+                names = {f"{me}.{target.name}", *([value.id] if isinstance(value, Name) else [])}
+                found |= set() if any(hands_on(method, name) for name in names) else names
+    return found
+
+
+def hands_on(method: Function, place: str) -> bool:
+    """Whether a method gives what a list or dict has to others."""
+    return any(_is_given(n) for n in method.nodes(Attribute, Name) if dotted(n) == place)
+
+
+def _is_given(read: Expression) -> bool:
+    """`nn.Sequential(*self.layers)`, `for layer in self.layers: self.add_module("a", layer)`"""
+    child, around = read, read.parent
+    while isinstance(around, Expression) and not isinstance(around, Attribute):
+        if isinstance(around, Call) and around.function is not child:
+            return True
+        child, around = around, around.parent
+    if not isinstance(around, For):
+        return False
+    turns = names_assigned(around)
+    given = (a for call in below(around.body, Call) for a in call.arguments)
+    return any(isinstance(a, Name) and a.id in turns for a in given)
+
+
+def _new(value: Expression | None) -> Iterator[New]:
+    """The modules that are made in a value, but those that others hold."""
+    if isinstance(value, New):
+        yield value
+    elif isinstance(value, (Display, Dictionary, Comprehension, Conditional)):
+        for part in value.children():
+            if isinstance(part, Expression):
+                yield from _new(part)
+
+
+def _has_params(value: Expression | None, modules: Modules, seen: set[Class]) -> bool:
+    """Whether a module, or a part of it, is known to have params."""
+    held = value.value if value is not None else None
+    if isinstance(value, Name) or not isinstance(held, Module):
+        return False
+    for cls in set(modules.classes_of(held.refs)) - seen:
+        seen.add(cls)
+        if any(array.kind == PARAM for array in modules.arrays(cls).values()):
+            return True
+        own = [*(value.arguments if isinstance(value, Call) else ())]
+        parts = [v for child in modules.children(cls).values() for v in child.values]
+        if any(_has_params(v, modules, seen) for v in (*own, *parts)):
+            return True
+    return False
+
+
+PASS = Pass("unregistered", ("values", "stages"), run, of_project=True)
