@@ -86,9 +86,11 @@ def var_all(input, unbiased: bool):
 @rule("torch.std", "torch.Tensor.std")
 def std(input, dim: int | tuple | None = None, unbiased=True, keepdim=False, *, correction=None):
     """The root of the variance; where that is 0 its gradient is 0, not NaN."""
-    variance = var(input, dim, unbiased, keepdim, correction=correction)
+    wide = input.astype(jnp.promote_types(input.dtype, jnp.float32))  # 300 has no square in float16
+    variance = var(wide, dim, unbiased, keepdim, correction=correction)
     flat = variance == 0
-    return jnp.where(flat, 0, jnp.sqrt(jnp.where(flat, 1, variance)))
+    root = jnp.where(flat, 0, jnp.sqrt(jnp.where(flat, 1, variance)))
+    return root.astype(jnp.finfo(input.dtype).dtype)
 
 
 @rule("torch.std", "torch.Tensor.std")

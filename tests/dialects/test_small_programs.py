@@ -5880,6 +5880,43 @@ def test_a_module_that_is_frozen_where_it_is_made_is_told(target):
     assert "requires_grad" not in made.code
 
 
+SMALLER = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(3, 4))
+        self.register_buffer("row", torch.zeros(3, 4))
+
+    def forward(self, x, y):
+        self.mean = (x + y).mean(0).detach()
+        self.row = x.detach()[1]
+        return x + self.mean + self.row, self.mean, self.row
+"""
+
+
+def test_a_buffer_that_becomes_a_smaller_one_is_not_broadcast_in_flax():
+    (made,), support, _ = dialect.convert([given(HEAD + SMALLER)], "", "flax")
+    theirs, x = namespace(HEAD + SMALLER, "program")["Net"](), torch.randn(2, 3, 4)
+    ours = from_torch(theirs, converted(made.code, support)["Net"]())
+    for got, wanted in zip(ours(*x.numpy()), theirs(*x), strict=True):
+        assert got.shape == wanted.shape
+        np.testing.assert_allclose(got, wanted.numpy(), rtol=1e-5)
+
+
+HALF_NORMS = """
+class Net(nn.Module):
+    @torch.no_grad()
+    def forward(self, x, y):
+        large, small = (x.abs() * 300 + 300).half(), (y * 1e-4).half()
+        return [v.double() for v in (large.norm(), small.norm(dim=1), large.norm() / 4, (large / 4).std(1))]
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_norms_of_half_types_are_those_of_float32(target):
+    verify(HEAD + HALF_NORMS, "Net", "", [torch.randn(3, 4, dtype=torch.float64)] * 2, target)
+
+
 UNREGISTERED = """
 class Net(nn.Module):
     def __init__(self):

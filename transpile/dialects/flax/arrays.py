@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...facts.modules import ARRAYS, Array
-from ...facts.values.lattice import Mapping, Module, Sequence, Static, Tensor
-from ...model.control_flow import Cond, Loop, Scan
+from ...facts.values.lattice import Mapping, Module, Sequence, Tensor
 from ...model.copy import clone
 from ...model.effects import Declare, NewArray, Put, Read, Support, Tie, Write
 from ...model.expressions import (
@@ -26,13 +25,13 @@ from ...model.node import Expression, Statement
 from ...model.operators import Binary, Compare, Conditional, sides
 from ...model.program import Class
 from ...model.statements import Assign, Block, ExpressionStatement, If
-from ...passes.sizes import is_size
 from ...source.lower_ast import expression
 from ..growing import added, grown, holds_arrays, holds_modules, is_trained
 from ..ties import UNSEEN, below
 from .begun import Begun
 from .lowering import Lowering, nnx, whole
 from .program import RUNNING, dotted_read
+from .rebound import becomes_another
 
 IN_PLACE = {"add": "+", "multiply": "*", "divide": "/"}
 
@@ -186,7 +185,7 @@ def write(low: Lowering, node: Write) -> None:
     tied = low.plan.written_tie(low.unit(node), path)
     owner = f"{low.self_name(node)}.{tied.owner}" if tied is not None else ""
     begins = None if own else _begins_from_outside(low, node)
-    shaped = own and node.bound and _may_gain_dims(low, node)
+    shaped = own and node.bound and becomes_another(low, node)
     if node.detached and (isinstance(target, Name) or target.kind == "param"):
         if low.unit(node) not in low.plan.building:
             low.edits.change(node, lambda n: _set_data(low, n))
@@ -250,17 +249,6 @@ def _where_tied(made: Statement, path: str | None, owner: str) -> If:
         node.replace(expression(owner))
     test = Compare([expression(path or ""), Constant(None)], ["is"])
     return If(test, Block([there]), Block([made]))
-
-
-def _may_gain_dims(low: Lowering, node: Write) -> bool:
-    """Whether an array that began as a number, `self.hidden = 0`, may be given another shape, or a
-    size of Python's."""
-    cls, value = low.cls(node), node.value
-    plain = isinstance(value, Call) and not value.arguments  # `y.mean()`
-    if cls is None or plain or isinstance(value.value, Static) and not is_size(value):
-        return False
-    carried = any(isinstance(n, (Cond, Loop, Scan)) for n in node.ancestors())  # of one shape
-    return not carried and low.plan.begun(cls, node.target.name).number
 
 
 def _set_data(low: Lowering, node: Write) -> None:

@@ -151,6 +151,8 @@ class Specialised:
             return same if same is UNDECIDED or word == "is" else not same
         if word == ">" and isinstance(left, Attribute) and left.name == "ndim":
             return self._has_dims(left.object) if self.constant(right) == 0 else UNDECIDED
+        if word == "==" and isinstance(left, Attribute) and left.name == "bits":
+            return self._is_half(left.object) if self.constant(right) == 16 else UNDECIDED
         a, b = self.constant(left), self.constant(right)
         if a is UNDECIDED and word in ("in", "not in"):
             a = self._torch_name(left)
@@ -165,6 +167,14 @@ class Specialised:
         """`input.ndim > 0`, where that is known of the argument."""
         given = self._given(node)
         return True if given is not None and least_dims(given.value) else UNDECIDED
+
+    def _is_half(self, info: Node) -> Any:
+        """`jnp.finfo(input.dtype).bits == 16`, where that is known of the argument."""
+        dtype = info.arguments[0] if isinstance(info, Call) else info
+        given = self._given(dtype.object) if isinstance(dtype, Attribute) else None
+        value = given.value if given is not None else None
+        half = isinstance(value, Tensor) and value.narrow and value.kind == "f"
+        return True if half else UNDECIDED
 
     def _all_have_dims(self, node: Node) -> Any:
         """`all(tensor.ndim > 0 for tensor in tensors)`, where that is known of every one."""

@@ -1,0 +1,46 @@
+"""Buffers that an assignment makes another array of, which `[...]` would broadcast.
+
+self.mean = x.mean(0)      →    self.mean.set_value(x.mean(axis=0))
+"""
+
+from ...facts.values.lattice import Static
+from ...model.control_flow import Cond, Loop, Scan
+from ...model.effects import Write
+from ...model.expressions import Attribute, Call, Slice, Subscript
+from ...model.names import index_parts
+from ...model.node import Expression
+from ...passes.sizes import is_size
+from .lowering import Lowering
+
+_REDUCING = frozenset(
+    ("all", "any", "argmax", "argmin", "max", "mean", "min", "norm", "std", "sum", "var")
+)
+
+
+def becomes_another(low: Lowering, node: Write) -> bool:
+    """Whether what is assigned may have another shape than what stands there."""
+    return _is_part(node.value) or _may_gain_dims(low, node)
+
+
+def _is_part(value: Expression) -> bool:
+    """`x.mean(axis=0)`, `x[0]`, detached or cast."""
+    if isinstance(value, Subscript):
+        return not all(isinstance(part, Slice) for part in index_parts(value.index))
+    if not isinstance(value, Call) or not isinstance(value.function, Attribute):
+        return False
+    if value.function.name == "stop_gradient":
+        return _is_part(value.arguments[0])
+    if value.function.name == "astype":
+        return _is_part(value.function.object)
+    return value.function.name in _REDUCING and "keepdims" not in value.keywords
+
+
+def _may_gain_dims(low: Lowering, node: Write) -> bool:
+    """Whether an array that began as a number, `self.hidden = 0`, may be given another shape, or a
+    size of Python's."""
+    cls, value = low.cls(node), node.value
+    plain = isinstance(value, Call) and not value.arguments  # `y.mean()`
+    if cls is None or plain or isinstance(value.value, Static) and not is_size(value):
+        return False
+    carried = any(isinstance(n, (Cond, Loop, Scan)) for n in node.ancestors())  # of one shape
+    return not carried and low.plan.begun(cls, node.target.name).number
