@@ -9,8 +9,9 @@
     self.out = nn.Linear(w.size(1), w.size(0))     self.out = nn.Linear(w_shape[1], w_shape[0])
     self.out.weight = w
 
-It is done on syntax alone, so that all facts know of one parameter. A constructor that does
-anything else with what it is handed, or that is called elsewhere, stays as it is.
+A constructor that does not ask for its sizes has nothing in its place. It is done on syntax alone,
+so that all facts know of one parameter. A constructor that does anything else with what it is
+handed, or that is called elsewhere, stays as it is.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from typing import Any, NamedTuple
 
 from ..model.copy import clone
 from ..model.expressions import Attribute, Call, Display, Name, Starred, Subscript
-from ..model.names import dotted, everywhere, in_scope
+from ..model.names import dotted, everywhere, in_scope, is_own
 from ..model.node import Expression, Statement
 from ..model.program import Class, Function, Parameter
 from ..model.project import Project
-from ..model.statements import Assign
+from ..model.statements import Assign, ExpressionStatement
+from ..source.lower_ast import expression
 from .pass_ import Changes, Pass
 
 _SHAPES = {
@@ -35,8 +37,9 @@ _Key = tuple[Class, str]
 
 
 class _Handed(NamedTuple):
-    """`self.head = Head(w)` in a constructor: what the parameter of the other one is handed."""
+    """`self.head = Head(w)` in a method: what the parameter of the constructor is handed."""
 
+    method: Function
     statement: Statement
     name: str
     call: Call
@@ -47,9 +50,10 @@ class _Handed(NamedTuple):
 class _Taken(NamedTuple):
     """What a constructor does with a weight that it shares."""
 
-    ties: list[Statement]  # `self.out.weight = w`
+    ties: list[Statement]  # `self.out.weight = w`, `self.weight = w`
     paths: list[str]  # of those, and of what is below: "out.weight"
     sizes: list[tuple[Expression, Expression]]  # `w.size(1)`, and its index
+    measured: bool = False  # whether there are such, here or below
 
 
 def run(project: Project, facts: Any = None) -> list[Changes]:
@@ -67,7 +71,7 @@ class _Weights:
             for cls in project.classes()
             if (init := project.methods(cls).get("__init__")) is not None and init.parameters
         }
-        self.handed = {cls: list(self._handed(cls, init)) for cls, init in self.inits.items()}
+        self.handed = {cls: list(self._handed(cls)) for cls in project.classes()}
         self._taken: dict[_Key, _Taken | None] = {}
 
     def changes(self) -> list[Changes]:
@@ -75,25 +79,46 @@ class _Weights:
         roots: dict[_Handed, tuple[Expression, ...]] = {}
         for cls, handed in self.handed.items():
             for one in handed:
-                shape = self._shape(cls, one.argument)
+                shape = self._shape(cls, one)
                 taken = self.taken(one.to) if shape is not None else None
                 if shape is not None and taken is not None and taken.paths:
                     roots[one] = shape
         chain = {key: taken for key, taken in self._taken.items() if taken and taken.paths}
         if not roots or not self._is_all(chain, roots):
             return []
-        found = {cls: Changes(self.inits[cls]) for cls in self.inits}
+        found: dict[Function, Changes] = {}
         for (cls, name), taken in chain.items():
-            self._share(found[cls], self.inits[cls], name, taken)
-        for cls, handed in self.handed.items():
-            for one in (h for h in handed if h.to in chain):
-                made: Expression = Name(f"{dotted(one.argument)}_shape")
-                if one in roots:
-                    made = Display("tuple", roots[one])
-                    ties = [self._tie(cls, one, path) for path in chain[one.to].paths]
-                    found[cls].insert_after(one.statement, ties)
-                _hand(found[cls], one, made)
-        return [changes for changes in found.values() if changes]
+            init = self.inits[cls]
+            _share(found.setdefault(init, Changes(init)), init, name, taken)
+        for one in (h for handed in self.handed.values() for h in handed if h.to in chain):
+            changes, taken = found.setdefault(one.method, Changes(one.method)), chain[one.to]
+            made: Expression = Name(f"{dotted(one.argument)}_shape")
+            if one in roots:
+                made = Display("tuple", roots[one])
+                at, scope = self._built(one)
+                ties = [_tie(one, scope, path) for path in taken.paths]
+                found.setdefault(scope, Changes(scope)).insert_after(at, ties)
+            _hand(changes, one, made if taken.measured else None)
+        return list(found.values())
+
+    def _built(self, one: _Handed) -> tuple[Statement, Function]:
+        """The statement behind which the module that is handed a weight is there for certain, of
+        its class's constructor where that alone runs the method: `self._init_submodules()`."""
+        name, cls = one.method.name, one.method.owner
+        init = self.inits.get(cls) if cls is not None else None
+        calls = [
+            call
+            for file in self.project.ordered
+            for call in everywhere(file, Call)
+            if isinstance(call.function, Attribute) and call.function.name == name
+        ]
+        if init is None or init is one.method or len(calls) != 1:
+            return one.statement, one.method
+        own = is_own(calls[0].function, init.parameters[0].name)
+        at = calls[0].parent
+        if own and isinstance(at, ExpressionStatement) and at.nearest(Function) is init:
+            return at, init
+        return one.statement, one.method
 
     def taken(self, key: _Key) -> _Taken | None:
         """What a constructor does with a parameter; None where it does anything else with it than
@@ -112,11 +137,13 @@ class _Weights:
                 taken.ties.append(statement)
                 taken.paths.append(path)
                 understood.add(statement.expression)  # type: ignore[attr-defined]
-        for one in self.handed[cls]:
+        measured = False
+        for one in (h for h in self.handed[cls] if h.statement.parent is init.body):
             below = self.taken(one.to) if dotted(one.argument) == name else None
             if below is not None:
                 taken.paths.extend(f"{one.name}.{path}" for path in below.paths)
                 understood.add(one.argument)
+                measured = measured or below.measured
         for node in everywhere(init, Call, Subscript):
             index = _size(node, name)
             if index is not None:
@@ -124,23 +151,23 @@ class _Weights:
                 understood |= {n for n in in_scope(node, Name) if n.id == name}
         reads = {node for node in everywhere(init, Name) if node.id == name}
         plain = any(p.name == name and p.default is None for p in init.parameters)
+        taken = taken._replace(measured=measured or bool(taken.sizes))
         return taken if plain and reads == understood else None
 
     # --- what is handed on ------------------------------------------------------------------------
 
-    def _handed(self, cls: Class, init: Function) -> Iterator[_Handed]:
-        """What the statements of a constructor hand to those of other classes."""
-        for statement in init.body.body:
-            call = statement.expression if isinstance(statement, Assign) else None
-            if not isinstance(statement, Assign) or not isinstance(call, Call):
-                continue
-            made, target = self._class_of(init, call), dotted(statement.targets[0]) or ""
-            holder, _, name = target.partition(".")
-            if made is None or len(statement.targets) > 1 or holder != init.parameters[0].name:
-                continue
-            if name and "." not in name:
-                for parameter, argument in self._given(made, call):
-                    yield _Handed(statement, name, call, argument, (made, parameter))
+    def _handed(self, cls: Class) -> Iterator[_Handed]:
+        """What the methods of a class hand to the constructors of other ones."""
+        for method in self.project.methods(cls).values():
+            for statement in method.nodes(Assign) if method.parameters else ():
+                call = statement.expression
+                made = self._class_of(method, call) if isinstance(call, Call) else None
+                holder, _, name = (dotted(statement.targets[0]) or "").partition(".")
+                if made is None or holder != method.parameters[0].name:
+                    continue
+                if name and "." not in name and len(statement.targets) == 1:
+                    for parameter, argument in self._given(made, call):
+                        yield _Handed(method, statement, name, call, argument, (made, parameter))
 
     def _class_of(self, scope: Function | Any, call: Call) -> Class | None:
         """The class of the project, with a constructor, that a call makes."""
@@ -156,12 +183,13 @@ class _Weights:
             if word is not None or i < len(names):
                 yield word or names[i], argument
 
-    def _shape(self, cls: Class, argument: Expression) -> tuple[Expression, ...] | None:
+    def _shape(self, cls: Class, handed: _Handed) -> tuple[Expression, ...] | None:
         """The sizes of `self.embed.weight`, by the layer that it is of."""
+        argument = handed.argument
         if not isinstance(argument, Attribute) or argument.name != "weight":
             return None
         me, *path = (dotted(argument.object) or "").split(".")
-        if me != self.inits[cls].parameters[0].name:
+        if me != handed.method.parameters[0].name:
             return None
         found: Any = cls
         for name in path:
@@ -171,16 +199,17 @@ class _Weights:
 
     def _made(self, cls: Class, name: str) -> Any:
         """The class of what a module has under a name, where that is made in one place."""
-        inits = [self.inits[c] for c in self.project.order(cls) if c in self.inits]
         stores = [
-            (init, assign.expression)
-            for init in inits
-            for assign in everywhere(init, Assign)
-            if f"{init.parameters[0].name}.{name}" in map(dotted, assign.targets)
+            (method, assign.expression)
+            for one in self.project.order(cls)
+            for method in self.project.methods(one).values()
+            for assign in everywhere(method, Assign)
+            if method.parameters
+            if f"{method.parameters[0].name}.{name}" in map(dotted, assign.targets)
         ]
-        init, made = stores[0] if len(stores) == 1 else (None, None)
+        method, made = stores[0] if len(stores) == 1 else (None, None)
         word = dotted(made.function) if isinstance(made, Call) else None
-        file = init.file if init is not None else None
+        file = method.file if method is not None else None
         return self.project.resolve(file, word) if word and file is not None else None
 
     def _is_all(self, chain: dict[_Key, _Taken], roots: dict[_Handed, Any]) -> bool:
@@ -201,26 +230,39 @@ class _Weights:
                         return False
         return True
 
-    # --- edits ------------------------------------------------------------------------------------
 
-    def _tie(self, cls: Class, one: _Handed, path: str) -> Statement:
-        """`self.head.out.weight = self.embed.weight`"""
-        target: Expression = Name(self.inits[cls].parameters[0].name)
-        for name in (one.name, *path.split(".")):
-            target = Attribute(target, name)
-        return Assign([target], clone(one.argument))
+# --- edits ----------------------------------------------------------------------------------------
 
-    def _share(self, changes: Changes, init: Function, name: str, taken: _Taken) -> None:
-        """Let a constructor take the shape in the place of the weight."""
-        parameter = next(p for p in init.parameters if p.name == name)
+
+def _tie(one: _Handed, scope: Function, path: str) -> Statement:
+    """`self.head.out.weight = self.embed.weight`"""
+    me = scope.parameters[0].name
+    source = (dotted(one.argument) or "").partition(".")[2]
+    return Assign([expression(f"{me}.{one.name}.{path}")], expression(f"{me}.{source}"))
+
+
+def _share(changes: Changes, init: Function, name: str, taken: _Taken) -> None:
+    """Let a constructor take the shape in the place of the weight, if it asks for that."""
+    parameter = next(p for p in init.parameters if p.name == name)
+    if taken.measured:
         changes.replace(parameter, Parameter(f"{name}_shape", parameter.kind))
-        for statement in taken.ties:
-            changes.remove(statement)
-        for node, index in taken.sizes:
-            changes.replace(node, Subscript(Name(f"{name}_shape"), clone(index)))
+    else:
+        changes.change(init, lambda init: _without(init, parameter))
+    for statement in taken.ties:
+        changes.remove(statement)
+    for node, index in taken.sizes:
+        changes.replace(node, Subscript(Name(f"{name}_shape"), clone(index)))
 
 
-def _hand(changes: Changes, one: _Handed, shape: Expression) -> None:
+def _without(init: Function, parameter: Parameter) -> None:
+    init.parameters = [p for p in init.parameters if p is not parameter]
+    init.restate()
+
+
+def _hand(changes: Changes, one: _Handed, shape: Expression | None) -> None:
+    if shape is None:
+        changes.change(one.call, lambda call: call.remove(one.argument))
+        return
     word = one.call.keywords[one.call.arguments.index(one.argument)]
     changes.replace(one.argument, shape)
     if word is not None:
@@ -233,7 +275,7 @@ def _tied(statement: Statement, me: str, name: str) -> str | None:
         return None
     first, _, path = (dotted(statement.targets[0]) or "").partition(".")
     shares = isinstance(statement.expression, Name) and statement.expression.id == name
-    return path if shares and first == me and "." in path else None
+    return path if shares and first == me and path else None
 
 
 def _size(node: Expression, name: str) -> Expression | None:
