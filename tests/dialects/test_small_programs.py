@@ -3234,6 +3234,26 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.out(self.wide(x)) * self.gain + y
 """
+# First values by the names of what is saved.
+SAVED_WALK = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(3, 3, 1, bias=False)
+        self.bn = nn.BatchNorm1d(4)
+        self.fc = nn.Linear(4, 4)
+        for key in self.state_dict():
+            if key.split(".")[-1] == "weight":
+                if "conv" in key:
+                    nn.init.kaiming_normal_(self.state_dict()[key], mode="fan_out")
+                if "bn" in key:
+                    self.state_dict()[key][...] = 2
+            elif key.split(".")[-1] == "bias":
+                self.state_dict()[key][...] = 0
+
+    def forward(self, x, y):
+        return self.fc(self.bn(self.conv(x))) * y
+"""
 # A weight that a constructor is handed, and keeps under a name of its own; a method makes both.
 WEIGHT_KEPT = """
 class Head(nn.Module):
@@ -3433,6 +3453,15 @@ def test_beside_torch(program, target):
     torch.manual_seed(0)
     inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
     verify(HEAD + globals()[program], "Net", "", inputs, target)
+
+
+def test_a_walk_over_what_is_saved_begins_params():
+    (made,), support, _ = dialect.convert([given(HEAD + SAVED_WALK)], "", "functional")
+    params = converted(made.code, support)["Net"]().init(jax.random.key(0))
+    assert float(params["bn"]["weight"].min()) == 2 and not params["fc"]["bias"].any()
+    buffer = SAVED_WALK.replace("self.fc = ", "self.register_buffer('weight', torch.ones(3))\n        self.fc = ")
+    (made,), _, _ = dialect.convert([given(HEAD + buffer)], "", "functional")
+    assert "array-while-building" in {d.id for d in made.diagnostics}
 
 
 UNDER_A_CONDITION = """

@@ -33,6 +33,10 @@ def begin(walk: For, fresh: Fresh) -> Function | None:
         return None
     for write in own:
         _block(write).substitute(write, [Assign([Name(param)], write.value)])
+    if name == "key":
+        name = fresh("name")
+        for word in [n for n in walk.body.walk() if isinstance(n, Name) and n.id == "key"]:
+            word.rename(name)
     for jump in [n for n in walk.body.walk() if isinstance(n, Continue)]:
         _block(jump).substitute(jump, [Return(Name(param))])
     made_name = fresh("begin")
