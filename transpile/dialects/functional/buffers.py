@@ -1,9 +1,9 @@
 """How a buffer begins: with one number throughout, with what is drawn, or with own values."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from ...facts.effects import EffectsOf
-from ...model.effects import Key, New
+from ...model.effects import BUFFER, Declare, Key, New, Read
 from ...model.expressions import Attribute, Call, Name
 from ...model.names import dotted, target_names
 from ...model.node import Expression, Node
@@ -14,6 +14,30 @@ from ...model.statements import Assign, ExpressionStatement
 # What is filled with one number says nothing: a checkpoint does.
 SHAPED = ("reshape", "astype")
 FILLS = ("jnp.zeros", "jnp.ones", "jnp.full", "jnp.empty")
+
+
+def unmade(functions: Iterable[Function], written: Set[str], effects: EffectsOf) -> set[str]:
+    """The buffers that have no values of their own to begin with, or are made of what has none or
+    is `written`: of a permutation that is drawn, its inverse `argsort(self.permutation)`."""
+    found, made = set[str](), dict[str, set[str]]()
+    for function in functions:
+        for declare in function.nodes(Declare):
+            value = declare.expression
+            if declare.kind == BUFFER and value is not None:
+                own = is_filled(value, function) or is_drawn(value, function, effects)
+                if own and declare.persistent:
+                    found.add(declare.name)
+                reads = (n for n in value.walk() if isinstance(n, Read) and n.kind == BUFFER)
+                made.setdefault(declare.name, set()).update(r.name for r in reads if _is_asked(r))
+    while more := {name for name, of in made.items() if of & (found | written)} - found:
+        found |= more
+    return found
+
+
+def _is_asked(read: Read) -> bool:
+    """Whether an array is asked for its values, not its shape alone."""
+    around = read.parent
+    return not isinstance(around, Attribute) or around.name not in ("shape", "dtype", "ndim")
 
 
 def is_filled(value: Expression, function: Function) -> bool:

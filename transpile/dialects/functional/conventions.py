@@ -32,7 +32,7 @@ from ..placed import CONTAINERS
 from ..threading.changes import is_applied
 from ..threading.signatures import Signatures
 from ..threading.threads import NOTHING, Threads, is_threaded
-from .buffers import is_drawn, is_filled
+from .buffers import unmade
 from .computed import Computed, ComputedNames
 from .given import (
     is_given,
@@ -156,15 +156,6 @@ class Conventions(Signatures):
             return False
         return array.name in self.stateful or self.names.is_buffer(array.name)
 
-    def _filled(self) -> Iterator[str]:
-        """The buffers that have no values of their own to begin with."""
-        for function in self.functions:
-            for declare in function.nodes(Declare):
-                value = declare.expression
-                if declare.kind == BUFFER and declare.persistent and value is not None:
-                    if is_filled(value, function) or is_drawn(value, function, self.effects):
-                        yield declare.name
-
     # --- the fixed point --------------------------------------------------------------------------
 
     def is_joint(self, call: Call) -> bool:
@@ -182,7 +173,7 @@ class Conventions(Signatures):
     def _solve(self) -> None:
         self._builders: dict[Function, bool] = {}
         self.inside = frozenset(f for f in self.functions if is_inside(f))
-        self.stateful = self.written | set(self._filled())
+        self.stateful = self.written | unmade(self.functions, self.written, self.effects)
         self.presence = Presence(self.modules, self.functions, self.stateful)
         self.names = ComputedNames(self.modules, self.functions, self.presence)
         self.unsettled, self.walked = Unsettled(self.project, self.modules), Walked(self)

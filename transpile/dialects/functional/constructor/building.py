@@ -5,6 +5,8 @@ m.weight.shape[0]            nn.like(m, "weight").shape[0]
 self.modules()               nn.modules(self)
 """
 
+from typing import TypeGuard
+
 from ....facts.values.lattice import Module, Tensor
 from ....facts.values.vocabulary import PARAMETERS, WALKS
 from ....model.effects import (
@@ -195,6 +197,8 @@ class Building:
             _has(around, node.object, Constant(node.name), missing)
         elif is_tested(node):
             _has(node, node.object, Constant(node.name))
+        elif _is_array(around):
+            _has(around, node.object, Constant(node.name))
         elif not self.plan.conventions.is_state(node) and node.kind == "buffer":
             constant(node, self.plan, self.function)
         elif is_measured(node):
@@ -233,6 +237,12 @@ def is_tested(node: Read) -> bool:
     if isinstance(around, Unary):
         return around.operator == "not"
     return isinstance(around, Boolean) or isinstance(around, If) and around.test is node
+
+
+def _is_array(test: Node | None) -> TypeGuard[Call]:
+    """`isinstance(m.bias, jax.Array)`"""
+    asks = isinstance(test, Call) and dotted(test.function) == "isinstance"
+    return asks and dotted(test.arguments[1]) == "jax.Array"  # type: ignore[union-attr]
 
 
 def may_be_function(value: Expression) -> bool:
