@@ -3254,6 +3254,32 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.fc(self.bn(self.conv(x))) * y
 """
+# A choice between methods of which one has a state.
+CHOSEN_METHODS = """
+class Net(nn.Module):
+    def __init__(self, fast=False, kind="plain"):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.bn = nn.BatchNorm1d(4)
+        self.fast, self.kind = fast, kind
+
+    def slow(self, x, scale=1.0):
+        return self.bn(self.fc(x)) * scale
+
+    def quick(self, x, scale=1.0):
+        return self.fc(x) + scale
+
+    def forward(self, x, y):
+        run = self.quick if self.fast else self.slow
+        x = run(x + y, scale=2.0)
+        if self.kind == "plain":
+            again = self.quick
+        elif self.kind == "normed":
+            again = self.slow
+        else:
+            again = self.slow
+        return again(x)
+"""
 # A buffer that is made of one that is drawn; a fill that asks whether there is a tensor.
 DRAWN_INVERSE = """
 class Net(nn.Module):

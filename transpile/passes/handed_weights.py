@@ -161,11 +161,11 @@ class _Weights:
         for method in self.project.methods(cls).values():
             for statement in method.nodes(Assign) if method.parameters else ():
                 call = statement.expression
-                made = self._class_of(method, call) if isinstance(call, Call) else None
                 holder, _, name = (dotted(statement.targets[0]) or "").partition(".")
-                if made is None or holder != method.parameters[0].name:
+                if not isinstance(call, Call) or holder != method.parameters[0].name:
                     continue
-                if name and "." not in name and len(statement.targets) == 1:
+                made = self._class_of(method, call)
+                if made and name and "." not in name and len(statement.targets) == 1:
                     for parameter, argument in self._given(made, call):
                         yield _Handed(method, statement, name, call, argument, (made, parameter))
 
@@ -202,6 +202,7 @@ class _Weights:
         stores = [
             (method, assign.expression)
             for one in self.project.order(cls)
+            if isinstance(one, Class)
             for method in self.project.methods(one).values()
             for assign in everywhere(method, Assign)
             if method.parameters

@@ -142,9 +142,10 @@ def run(scope: Scope, facts: Any = None) -> Changes:
             changes.replace(assign, branch)
         elif renames_context(scope, assign):
             changes.replace(assign, imported_context)
-        elif (call := chosen_call(scope, assign)) is not None:
-            changes.replace(call, functools.partial(called, assign=assign))
-            changes.remove(assign)
+    for choice in scope.nodes(Assign, If) if isinstance(scope, Function) else ():
+        if (call := chosen_call(scope, choice)) is not None:
+            changes.replace(call, functools.partial(called, statement=choice))
+            changes.remove(choice)
     for subscript in scope.nodes(Subscript):
         if is_entry(subscript):
             changes.replace(subscript, lambda s: asked(s.object.object, s.index))

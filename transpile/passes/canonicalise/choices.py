@@ -1,6 +1,6 @@
 """A choice between two calls that nobody takes the value of, of what such a call writes, or between
-a parameter and what is none, as a branch; a choice between a function of torch's and another, which
-may draw or hold modules, where it is called; whether something is None.
+a parameter and what is none, as a branch; a choice between a function of torch's and another, or
+between two methods, which may draw or hold modules, where it is called; whether something is None.
 
 nn.init.ones_(w) if first else nn.init.zeros_(w)  →  if first: nn.init.ones_(w)
                                                      else: nn.init.zeros_(w)
@@ -22,8 +22,8 @@ if x == None                                      →  if x is None
 
 from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Constant, Name, is_none
-from ...model.names import dotted, everywhere, imported, is_inplace, rebound
-from ...model.node import Expression, Statement
+from ...model.names import dotted, everywhere, imported, is_inplace, is_own, rebound, text
+from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Compare, Conditional, Unary, sides
 from ...model.program import Function, Scope
 from ...model.statements import Assign, Block, ExpressionStatement, If, While
@@ -100,35 +100,87 @@ def _branch(node: Expression, target: Expression | None) -> Statement:
     return If(node.test, Block([body]), Block([orelse], form))
 
 
-def chosen_call(scope: Scope, assign: Assign) -> Call | None:
-    """The one call of what a choice between a function of torch's and another gives a name."""
-    choice, target = assign.expression, assign.targets[0]
-    if not isinstance(scope, Function) or not isinstance(choice, Conditional) or assign.operator:
+def chosen_call(scope: Scope, statement: Statement) -> Call | None:
+    """The one call of what a choice between a function of torch's and another, or between methods,
+    gives a name."""
+    target, choice = _choice(statement)
+    if not isinstance(scope, Function) or target is None or not isinstance(choice, Conditional):
         return None
-    if len(assign.targets) != 1 or not isinstance(target, Name):
+    ways = sides(choice)
+    of_torch = {imported(scope, side).startswith("torch.") for side in ways}
+    own = all(_is_method(scope, side) for side in ways)
+    if any(dotted(side) is None for side in ways) or not own and len(of_torch) == 1:
         return None
-    sides = [choice.body, choice.orelse]
-    of_torch = [imported(scope, side).startswith("torch.") for side in sides]
-    if any(dotted(side) is None for side in sides) or of_torch[0] is of_torch[1]:
+    if isinstance(statement, If) and not own:
         return None
-    uses = [n for n in everywhere(scope, Name) if n.id == target.id and n is not target]
+    inside = set(statement.walk())
+    uses = [n for n in everywhere(scope, Name) if n.id == target.id and n not in inside]
     call = uses[0].parent if len(uses) == 1 else None
     if not isinstance(call, Call) or call.function is not uses[0]:
         return None
     asked = list(choice.walk())
-    plain = all(isinstance(n, _PLAIN) for n in choice.test.walk())
-    changed = {target.id, *(n.id for n in asked if isinstance(n, Name))} & rebound(scope)
+    at_once = own and _follows(call.parent, statement)
+    kinds = (*_PLAIN, Attribute) if at_once else _PLAIN
+    plain = all(isinstance(n, kinds) for test in _tests(choice) for n in test.walk())
+    changed = {n.id for n in asked if isinstance(n, Name)} & rebound(scope)
+    if not own:
+        changed |= {target.id} & rebound(scope)
     here = next(n for n in call.ancestors() if isinstance(n, Scope)) is scope
-    return call if plain and here and not changed else None
+    return call if plain and here and not changed and (at_once or not own) else None
 
 
-def called(call: Call, assign: Assign) -> Conditional:
+def _choice(statement: Statement) -> tuple[Name | None, Expression | None]:
+    """The name that a statement gives a value, and that value: of `if a: f = self.up` and
+    `else: f = self.down` a choice."""
+    if isinstance(statement, Assign):
+        target = statement.targets[0] if len(statement.targets) == 1 else None
+        plain = isinstance(target, Name) and not statement.operator
+        return (target, statement.expression) if plain else (None, None)  # type: ignore[return-value]
+    if not isinstance(statement, If) or statement.orelse is None or "#" in text(statement):
+        return None, None
+    blocks = (statement.body.body, statement.orelse.body)
+    if any(len(block) != 1 for block in blocks):
+        return None, None
+    (target, body), (other, orelse) = (_choice(block[0]) for block in blocks)
+    if target is None or other is None or body is None or orelse is None or target.id != other.id:
+        return None, None
+    return target, Conditional(clone(body), clone(statement.test), clone(orelse))
+
+
+def _tests(choice: Expression) -> list[Expression]:
+    if not isinstance(choice, Conditional):
+        return []
+    return [choice.test, *_tests(choice.body), *_tests(choice.orelse)]
+
+
+def _is_method(scope: Function, side: Expression) -> bool:
+    """`self.sample_fast`, of the class that a method is of."""
+    cls, me = scope.owner, scope.parameters[0].name if scope.parameters else None
+    if cls is None or not is_own(side, me):
+        return False
+    return any(isinstance(m, Function) and m.name == side.name for m in cls.body.body)
+
+
+def _follows(node: Node | None, other: Statement) -> bool:
+    """Whether something is all of the next statement of the same block: `return f(x)`."""
+    block = other.parent
+    if not isinstance(node, Statement) or not isinstance(block, Block) or node not in block.body:
+        return False
+    return block.body.index(node) == block.body.index(other) + 1
+
+
+def called(call: Call, statement: Statement) -> Expression:
     """The choice between two calls for the call of a choice."""
-    choice = assign.expression
-    assert isinstance(choice, Conditional)
-    other = clone(call)
-    first = Call(choice.body, call.arguments, call.keywords)
-    return Conditional(first, choice.test, Call(choice.orelse, other.arguments, other.keywords))
+    choice = _choice(statement)[1]
+    assert choice is not None
+    return _called(choice, call)
+
+
+def _called(choice: Expression, call: Call) -> Expression:
+    if not isinstance(choice, Conditional):
+        given = clone(call)
+        return Call(choice, given.arguments, given.keywords)
+    return Conditional(_called(choice.body, call), choice.test, _called(choice.orelse, call))
 
 
 def tests_none(node: Compare) -> bool:
