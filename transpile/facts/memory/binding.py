@@ -216,6 +216,8 @@ class Binding(Making):
 def _is_certain(value: Expression | Part) -> bool:
     """Whether it is a tensor for certain, which an array of NumPy's may keep, if one of objects:
     of numbers it takes the value."""
+    if isinstance(value, Part):
+        return True
     held = of(value)
     return isinstance(held, Tensor) and not held.assumed
 
