@@ -177,6 +177,40 @@ def test_what_is_frozen_or_not_there_yet_is_told():
     assert found == [("state-in-constructor", 10), ("parameter-write", 18)]
 
 
+FITTED = """
+import torch
+import torch.nn as nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("grid", torch.arange(4.0))
+        self.weight = nn.Parameter(torch.zeros(3, 4))
+        self.fit()
+
+    def fit(self):
+        self.weight.data.copy_(self.at(torch.ones(3, 1)))
+
+    def at(self, x):
+        return x * self.basis(x)
+
+    def basis(self, x):
+        return self.grid + x
+
+    def forward(self, x):
+        self.grid.add_(1)
+        return self.basis(x) * self.weight
+"""
+
+
+def test_what_reads_the_state_runs_in_the_constructor():
+    verify(FITTED, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], "equinox")
+    given = Source(PurePosixPath("module.py"), FITTED, "utf-8", False, "\n")
+    (made,), support, _ = dialect.convert([given], "", "equinox")
+    weight = runtime.arrays(converted(made.code, support)["Net"]())["weight"]
+    assert not made.diagnostics and np.array_equal(weight, [[1, 2, 3, 4]] * 3)
+
+
 BUFFERS = """
 import torch
 import torch.nn as nn

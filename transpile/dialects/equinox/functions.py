@@ -12,7 +12,7 @@ from ...facts.bindings.activity import bound
 from ...model.copy import clone
 from ...model.effects import Apply, Declare, New, Read, Support, Tie, Walk, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
-from ...model.names import dotted, root
+from ...model.names import dotted, is_own, root
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Binary
 from ...model.program import Function, Parameter
@@ -48,7 +48,7 @@ class Running(running.Running):
     def write(self) -> None:
         if self.building:
             self._begin()
-        refuse(self.function, self.building, self.signatures, self.reports)
+        refuse(self, self.building, self.signatures, self.reports)
         if not self.building:
             if self.threads.gives:
                 _entries(self.function, self.signatures)
@@ -146,6 +146,23 @@ class Running(running.Running):
             counts = {self._positional(t) for t in self.signatures.targets(call) or []}
             fits = counts == {len(call.arguments)} or self.signatures.is_container(call)
             call.append(Name("state"), None if plain and fits else "state")
+
+    def begun(self, call: Call) -> bool:
+        """Whether a call in a constructor is of a method of its own that only reads the state: it
+        is given that of what has been set so far."""
+        threads, function = self.signatures.of_call(call), call.function
+        own = self.function.parameters[0].name if self.function.parameters else None
+        if (
+            own is None
+            or not is_own(function, own)
+            or not threads.known
+            or threads.gives
+            or threads.draws
+        ):
+            return False
+        state = Call(Attribute(Attribute(Name("eqx"), "nn"), "State"), [clone(function.object)])
+        call.append(state, "state")
+        return True
 
     def _positional(self, function: Function) -> int:
         """How many arguments stand before the state, which it may have been given already; less
@@ -257,8 +274,9 @@ _BEGUN = (
 )
 
 
-def refuse(function: Function, building: bool, signatures: Signatures, reports: Reports) -> None:
+def refuse(running: Running, building: bool, signatures: Signatures, reports: Reports) -> None:
     """Let the statements of a function raise that have no form."""
+    function = running.function
     for node in list(function.nodes(Write, Walk, Tie, Declare)):
         if isinstance(node, Write) and signatures.is_state_read(node.target):
             continue
@@ -273,7 +291,7 @@ def refuse(function: Function, building: bool, signatures: Signatures, reports: 
             continue
         if is_dry(call, function, signatures):
             call.replace(dry_run(call))
-        else:
+        elif not running.begun(call):
             reports.unconverted("state-in-constructor", call, _BEGUN)
     for assign in () if building else function.nodes(Assign):
         if any(map(is_part_of_module, assign.targets)):
