@@ -4770,6 +4770,71 @@ def test_what_raises_is_no_other_module_that_an_attribute_may_be(target):
     verify(whole, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
 
 
+LIST_OR_ONE = """
+class Net(nn.Module):
+    def __init__(self, apart=False):
+        super().__init__()
+        self.apart = apart
+        if self.apart:
+            self.heads = nn.ModuleList()
+            for i in range(3):
+                self.heads.append(nn.Linear(4, 4))
+        else:
+            self.heads = nn.Linear(4, 4)
+
+    def forward(self, x):
+        if self.apart:
+            out = torch.zeros([3, 4], dtype=x.dtype)
+            for i in range(3):
+                out[i] = self.heads[i](x[i])
+        else:
+            out = self.heads(x)
+        return out.tanh()
+"""
+
+
+@pytest.mark.parametrize("init", ["", "apart=True"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_list_of_layers_is_not_what_is_called(target, init):
+    source = HEAD + LIST_OR_ONE
+    verify(source, "Net", init, [torch.randn(3, 4, dtype=torch.float64)], target)
+    (made,), _, _ = dialect.convert([given(source)], "", target)
+    assert ".apply(" not in made.code and "nn.call(" not in made.code, made.code
+
+
+METHODS_BY_NAME = """
+from elsewhere import load_model
+
+
+class Forecaster(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(4)
+
+    def forecast(self, x, marks):
+        return self.norm(x) + marks
+
+    def forward(self, x, marks):
+        return self.forecast(x, marks)
+
+
+class Pretrained(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.model = load_model("large")
+
+    def forward(self, x):
+        return self.model.forecast(x, prediction_length=3)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_method_that_cannot_be_called_so_is_not_meant(target):
+    (made,), _, _ = dialect.convert([given(HEAD + METHODS_BY_NAME)], "", target)
+    assert "        return self.model.forecast(x, prediction_length=3)\n" in made.code, made.code
+    assert "def __call__(self, x)" in made.code or "def __call__(self, x, *, key" in made.code
+
+
 CLASSES_GIVEN = """
 from functools import partial
 

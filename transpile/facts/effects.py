@@ -189,19 +189,27 @@ class EffectsOf:
         self, value: Module, path: str | None
     ) -> list[tuple[Function, str | None]] | None:
         """What runs when a module is called; one that stands for what it holds runs that."""
-        found: list[tuple[Function, str | None]] = []
-        if value.open or not value.classes:
-            return None
+        classes = [] if value.open else self.called(value)
+        runs = [(cls, self.modules.find(cls, "__call__")) for cls in classes]
+        holders = [cls for cls in classes if self.is_holder(cls)]
         holds = value.items is not None or value.element is not None
-        for ref in value.refs:
-            cls = self.modules.class_of(ref)
-            called = self.modules.find(cls, "__call__") if cls is not None else None
-            if cls is None or called is None:
+        found: list[tuple[Function, str | None]] = []
+        for cls, run in runs:
+            if run is None:
                 return None
-            if not holds or not self.is_holder(cls):
-                found.append((called, path))
+            if not holds or cls not in holders:
+                found.append((run, path))
+        if not classes or not holders and len(classes) < len(value.classes):
+            return found or None  # what is held is in a list that is not called
         items = self._calls_of_items(value, path)
         return None if items is None else found + items
+
+    def called(self, value: Module) -> list[Class]:
+        """The classes that a module may be of where it is called: none of torch's lists, if it may
+        be another. None at all where one is not known."""
+        classes = self.modules.classes_of(value.refs)
+        lists = [c for c in classes if self.is_holder(c) and not self.modules.find(c, "__call__")]
+        return [c for c in classes if c not in lists] or classes
 
     def _calls_of_items(
         self, value: Module, path: str | None

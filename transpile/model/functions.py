@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from .expressions import Attribute, Call
+from .expressions import Attribute, Call, Starred
 from .names import dotted, everywhere
 from .program import Class, Function, Parameter, Scope
 
@@ -89,6 +89,19 @@ class Functions:
     def parameters(self, function: Function) -> tuple[Parameter, ...]:
         """All parameters that can be bound by name, self left out."""
         return self.signature(function).parameters
+
+    def accepts(self, function: Function, call: Call) -> bool:
+        """Whether a call can be one of this function, or of what it is as a method, by the number
+        and the names of its arguments."""
+        signature = self.signature(function)
+        if signature.decorators or any(isinstance(a, Starred) for a in call.arguments):
+            return True
+        words = {word for word in call.keywords if word is not None}
+        placed = signature.positional[: call.keywords.count(None)]
+        many = call.keywords.count(None) > len(placed) and signature.star is None
+        strange = words.difference(signature.names) and signature.stars is None
+        needed = {p.name for p in signature.parameters if p.default is None}
+        return not (many or strange or needed.difference(words, placed))
 
 
 def is_static(function: Function, owner: Class) -> bool:

@@ -241,7 +241,7 @@ class Signatures:
         """Whether a call may be of a container, which runs what it holds, and of another module:
         `self.m`, for which a class below has a layer of its own."""
         value = call.function.value
-        classes = self.modules.classes_of(value.refs) if isinstance(value, Module) else []
+        classes = self.effects.called(value) if isinstance(value, Module) else []
         return len({self.effects.is_holder(cls) for cls in classes}) > 1
 
     def _all_draw(self, call: New) -> bool:

@@ -63,7 +63,7 @@ def attribute(frame: Frame, node: Attribute, env: Env) -> Value:
         if "pandas" in frame.facts.project.names[frame.file].imports.values():
             return NUMPY
     if base == UNKNOWN and isinstance(node.object, Attribute):
-        if frame.facts.is_method_of_modules(name):
+        if frame.facts.is_method_of_modules(node):
             return Method(Module(open=True), name)  # `self.bias.get_bias()`, of one of several
     return Method(base, name)
 

@@ -4,6 +4,7 @@ import functools
 from collections.abc import Set
 from typing import Any
 
+from ...model.expressions import Attribute, Call
 from ...model.layers import Layer, layers
 from ...model.names import dotted
 from ...model.node import Expression, Node
@@ -257,9 +258,13 @@ class Facts:
         self.note(value, "attribute", cls, name)
         self.note(frozenset([name]), "names", cls)
 
-    def is_method_of_modules(self, name: str) -> bool:
-        """Whether modules of the project alone have a method of this name, no tensors."""
-        owners, project = self.owners.get(name, []), self.project
+    def is_method_of_modules(self, method: Attribute) -> bool:
+        """Whether modules of the project alone have a method of this name, no tensors, and one that
+        can be called as it is here."""
+        name, project, call = method.name, self.project, method.parent
+        owners = self.owners.get(name, [])
+        if isinstance(call, Call) and call.function is method:
+            owners = [c for c in owners if project.accepts(project.methods(c)[name], call)]
         if not owners or name in ORDINARY or name.startswith("__"):
             return False
         if self.rulebook.find("torch.Tensor." + name):
