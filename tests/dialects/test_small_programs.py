@@ -3548,7 +3548,10 @@ class Rope(nn.Module):
         n = round(p * dim)
         omega = torch.cat((torch.zeros(n), torch.linspace(0, 1, dim - n)))
         # above the buffer
-        self.register_buffer("freqs", omega)
+        self.register_buffer(
+            "freqs",  # as torch calls them
+            omega,
+        )
 
     def forward(self, x):
         return x * self.freqs
@@ -3596,6 +3599,45 @@ def test_comments_stay_wherever_they_stand(target):
     (made,), _, _ = dialect.convert([given(HEAD + COMMENTED)], "", target)
     said = [re.findall(r"# *(.+)", text) for text in (COMMENTED, made.code)]
     assert sorted(said[0]) == sorted(said[1])
+
+
+COMMENTED_PARAMETERS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bn = nn.BatchNorm1d(4)
+        self.drop = nn.Dropout(0.5)
+
+    def forward(
+        self,
+        x,  # in
+        y  # out
+    ):
+        return self.drop(self.bn(x)) + y
+
+
+def run(
+    *,
+    model: Net,
+    x,
+    y,  # more
+):
+    return model(x, y) + y
+
+
+def begin(net: Net, x):
+    net = net.eval()
+    return run(model=net, x=x, y=x)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_comments_of_parameters_stay_beside_them(target):
+    (made,), _, _ = dialect.convert([given(HEAD + COMMENTED_PARAMETERS)], "", target)
+    ast.parse(made.code)
+    for line in ("        x,  # in\n", "        y,  # out\n", "    y,  # more\n"):
+        assert line in made.code or line.replace(",", "") in made.code, made.code
+    assert "def run(\n" in made.code, made.code
 
 
 @pytest.mark.parametrize("target", TARGETS)

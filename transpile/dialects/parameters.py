@@ -20,11 +20,15 @@ def add_by_place(function: Function, made: list[Parameter], at: int) -> None:
         texts = [p.name if p.default is None else f"{p.name}=None" for p in made]
         if at:
             place = _end(function, known[at - 1], known[at:])
-            joint = _joint(function, known[at - 1 :])
-            function.patch(place, place, joint + joint.join(texts))
+            joint, last = _joint(function, known[at - 1 :]), not known[at:]
+            _put(function, place, joint, texts, False, last)
         else:
             place = _opening(function)
-            function.patch(place, place, ", ".join([*texts, *[""] * bool(known)]))
+            line = re.compile(r"\n[ \t]*").match(function.file.text, place)
+            first = "" if line is None else line.group()  # they have a line each
+            texts = [first + text for text in texts]
+            joint = ", " if line is None else ","
+            function.patch(place, place, joint.join([*texts, *[""] * bool(known)]))
     for parameter in made:
         parameter.parent = function
     function.parameters = [*known[:at], *made, *known[at:]]
@@ -63,22 +67,30 @@ def _write(
     placed = [p for p in plain if _place(p)[0] >= 0]
     if placed:
         at = _end(function, placed[-1], [])
-        joint = _joint(function, placed[-1:] if len(plain) > 1 else [])
-        commented = _COMMENTED.match(function.file.text, at) if function.file is not None else None
-        if commented is None or joint == ", ":
-            function.patch(at, at, joint + joint.join(parts))
-        else:  # the comment is of the parameter that it stands beside
-            comma, further = commented[1], plain[-1].kind == "=" and _place(plain[-1])[0] < 0
-            function.patch(at, at, "" if comma or further else ",")
-            at = commented.end()
-            first = joint if further and not comma else joint[1:]
-            function.patch(at, at, first + joint.join(parts) + comma)
+        further = _place(plain[-1])[0] < 0  # one was put there before
+        _put(function, at, _joint(function, placed[-1:] if len(plain) > 1 else []), parts, further)
     elif last is not None:
         at = _place(last)[0]
         function.patch(at, at, ", ".join(parts) + ", ")
     else:
         at = _opening(function)
         function.patch(at, at, ", ".join([*[""] * bool(plain), *parts]))
+
+
+def _put(
+    function: Function, at: int, joint: str, parts: list[str], further: bool, last: bool = True
+) -> None:
+    """Put the texts of parameters behind the one that ends at a place, and behind what was put
+    there `further`."""
+    commented = _COMMENTED.match(function.file.text, at) if function.file is not None else None
+    if commented is None or joint == ", ":
+        function.patch(at, at, joint + joint.join(parts))
+    else:  # the comment is of the parameter that it stands beside
+        comma = commented[1] if last else ","
+        function.patch(at, at, "" if commented[1] or further else ",")
+        at = commented.end()
+        first = joint if further and not commented[1] else joint[1:]
+        function.patch(at, at, first + joint.join(parts) + comma)
 
 
 def _end(function: Function, parameter: Parameter, others: list[Parameter]) -> int:

@@ -3,8 +3,11 @@
 import re
 from collections import Counter
 
-from ..model.node import Statement
+from ..model.block import is_made_pass
+from ..model.node import INSERTED, Statement
 from ..model.statements import Block
+
+_COMPOUND = frozenset(("", *"if for while with try match async def class".split()))
 
 # Comments and strings, whichever begins first.
 _TOKENS = r"#[^\n]*|('''|\"\"\")(?:\\.|(?!\1).)*\1|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\""
@@ -42,6 +45,23 @@ def lost_comments(statement: Statement, said: str) -> list[str]:
         return []
     blocks = [c.start for c in statement.children() if isinstance(c, Block) and c.start >= 0]
     text = statement.file.text[statement.start : min([statement.end, *blocks])]
+    return _unsaid(text, said)
+
+
+def comments_of_replaced(block: Block, statement: Statement, said: str) -> list[str]:
+    """The comments inside of a simple statement that this alone was made of, as far as it does not
+    say them: `self.register_buffer("h", h)  # of the second` over several lines."""
+    if statement.start >= 0 or block.file is None or not statement.slot or is_made_pass(statement):
+        return []
+    at, text = block.body.index(statement), block.file.text[slice(*statement.slot)]
+    beside = block.body[max(at - 1, 0) : at + 2]
+    word = re.match(r"\w*", text)
+    compound = word is None or word.group() in _COMPOUND
+    return [] if compound or any(s.slot == INSERTED for s in beside) else _unsaid(text, said)
+
+
+def _unsaid(text: str, said: str) -> list[str]:
+    """The comments of a text that another does not say."""
     if "#" not in text:
         return []
     left = Counter(_comments(said))

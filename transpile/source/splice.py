@@ -10,7 +10,7 @@ from ..model.layout import comments
 from ..model.node import INSERTED, Expression, Node, Statement
 from ..model.program import File
 from ..model.statements import Block, If
-from .lines import lost_comments, moved, without_semicolons
+from .lines import comments_of_replaced, lost_comments, moved, without_semicolons
 from .precedence import needs_parentheses
 from .render import EXPRESSIONS
 from .render_statements import STATEMENTS
@@ -162,6 +162,8 @@ class Writer:
                 said = self.text(statement) if own else self._statement(statement, indent)
                 line = text[text.rfind("\n", 0, place[0]) + 1 : place[0]]
                 lost = [] if line.strip() else lost_comments(statement, said)
+                if not own and not line.strip():
+                    lost += comments_of_replaced(block, statement, said)
                 out += gap + "".join(f"{comment}\n{line}" for comment in lost) + said
             at = place[1]
         out += self._gap(block, at, block.end)
