@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import partial
 from pathlib import PurePosixPath
 
 import equinox as eqx
@@ -4204,6 +4205,46 @@ class Named(nn.Module):
     def forward(self, x, y):
         return self.drop(self.fc(x)) + y
 """
+DECORATED_CONSTRUCTORS = """
+def nothing(init):
+    pass
+
+
+def named(init):
+    def inner(self, n):
+        init(self, n)
+
+    return inner
+
+
+class Net(nn.Module):
+    @DECORATOR
+    def __init__(self, n):
+        super().__init__()
+        self.fc = nn.Linear(n, n)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+class Other(nn.Module):
+    def forward(self, x):
+        return torch.tanh(x)
+"""
+
+
+@pytest.mark.parametrize("decorator", ["nothing", "named"])
+@pytest.mark.parametrize("target", ["flax", "equinox"])
+def test_a_decorator_of_a_constructor_costs_its_class_alone(target, decorator):
+    source = HEAD + DECORATED_CONSTRUCTORS.replace("DECORATOR", decorator)
+    (made,), support, _ = dialect.convert([given(source)], "", target)
+    assert [(d.id, d.line) for d in made.diagnostics] == [("unsupported", 19)]
+    scope = converted(made.code, support)
+    assert scope["Other"]()(jnp.zeros(2)).shape == (2,)
+    with pytest.raises(NotImplementedError, match=decorator):
+        built(partial(scope["Net"], 4), scope["Net"])
+
+
 CALLED_BY_WHO_IS_GIVEN = """
 def step(model, x):
     return model.fc(x)

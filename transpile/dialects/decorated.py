@@ -4,6 +4,8 @@ def checked(fn):                             @checked
     def inner(self, x):                      def __call__(self, params, x):
         assert x.ndim == 2
         return fn(self, x)                   `inner` would take the params for x
+
+One that gives nothing leaves no method: in Equinox a class without a constructor is not even made.
 """
 
 from ..model.effects import Support, Unconverted
@@ -22,6 +24,8 @@ _WHY = (
     "this method takes and gives more here, which what the decorator makes of it does not hand on: "
     "write out in the method what it does"
 )
+_GIVES_NOTHING = "this decorator gives nothing, which leaves no method"
+_NOTHING = "nothing"
 
 
 def refuse_decorated(
@@ -35,18 +39,20 @@ def refuse_decorated(
     """Let a method raise whose decorator does not hand on what it takes `first`, or by `words`, or
     what it `gives`."""
     for decorator in list(function.decorators) if function.owner is not None else ():
-        inner = _made_by(decorator, function, project)
-        if inner is None or _hands_on(inner, first, words, gives):
+        made = _made_by(decorator, function, project)
+        named = isinstance(made, Function)
+        if made is None or isinstance(made, Function) and _hands_on(made, first, words, gives):
             continue
-        reports.report("unsupported", decorator, _WHY)
+        reports.report("unsupported", decorator, _WHY if named else _GIVES_NOTHING)
         raised = Unconverted("unsupported", source_of(decorator))
         at_start(function.body, ExpressionStatement(raised))
         raised.replace(raising(raised, Support))
         function.undecorate(decorator)
 
 
-def _made_by(decorator: Expression, method: Function, project: Project) -> Function | None:
-    """The function that a decorator of the user's puts around a method."""
+def _made_by(decorator: Expression, method: Function, project: Project) -> Function | str | None:
+    """The function that a decorator of the user's puts around a method, or that it gives nothing;
+    None where that is not known."""
     calls = isinstance(decorator, Call)
     name = dotted(decorator.function if isinstance(decorator, Call) else decorator)
     found = project.resolve(method.file, name) if name and method.file is not None else None
@@ -54,6 +60,8 @@ def _made_by(decorator: Expression, method: Function, project: Project) -> Funct
         if not isinstance(found, Function):
             return None
         given = found.nodes(Return)
+        if not given and not found.decorators:
+            return _NOTHING
         named = given[-1].expression if given else None
         word = named.id if isinstance(named, Name) else ""
         found = next((f for f in found.nodes(Function) if f.name == word), None)

@@ -33,6 +33,7 @@ from ...source.formatting import format_all
 from ...source.splice import Writer
 from ...source.splice import write as text_of
 from .. import captured, elsewhere, host_arrays, open_bases, ties, wide
+from ..decorated import refuse_decorated
 from ..definitions import PRELUDES, Prelude, Rules, Written, prelude
 from ..faults import Faults
 from ..fresh import fresh, taken
@@ -99,6 +100,8 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     _make_room(plan)
     output, faults = Output(diagnostics=told), Faults("the dialect flax")
     reports = Reports(faults, told)
+    for function in [f for f in plan.takes if f.file in project.names]:
+        refuse_decorated(function, project, reports, words=True)
     report_doubled(lists.doubled, reports)
     report_repeated(plan, reports, modules=False)
     lowered = [lower(plan, file, file.walk(), faults) for file in files]
