@@ -4,6 +4,7 @@ if self.hits > 3:          where `forward` counts `self.hits`, a number in torch
 if random.random() < p:    draws once, when the function is traced
 try: return x[5]           takes the last element, where torch raises
 except IndexError: …
+self.act = getattr(self, kind)  keeps a method, with a module that is another one once traced
 if FAST:                   a class has its methods without asking
     def forward(self, x): …
 for f in features.values():  of an argument, which comes through jit sorted by its keys
@@ -14,6 +15,7 @@ from typing import Any
 
 from ..facts.carried.ordered import is_sorted, ordered_reads
 from ..facts.host import draws
+from ..facts.named_methods import methods_named
 from ..facts.values.lattice import Mapping, Tensor
 from ..model.effects import BUFFER, MIXED, Apply, Read, Write
 from ..model.expressions import Attribute, Call, Constant, Name, Subscript
@@ -22,7 +24,7 @@ from ..model.node import Expression
 from ..model.operators import Conditional, asks_for_none
 from ..model.program import Function, Scope
 from ..model.project import Project
-from ..model.statements import If, Raise, Try, While
+from ..model.statements import Assign, If, Raise, Try, While
 from .pass_ import Changes, Pass, source_of
 
 _STATIC = frozenset(("dtype", "ndim", "shape", "size"))  # which Python knows of any array
@@ -36,6 +38,7 @@ _SORTED = (
     "an OrderedDict"
 )
 _CONDITION = "a class of modules has this method under a condition: write one method that asks it"
+_KEPT = "a method that is kept on a module has the module with it, which is another once it is traced"
 _CHECKPOINTED = (
     "jax.checkpoint hands a dict on sorted by its keys: see that nothing goes by their order"
 )
@@ -49,6 +52,7 @@ def run(project: Project, facts: Any) -> list[Changes]:
     for function in project.functions():
         changes = Changes(function)
         _resets(changes, function, facts)
+        _kept(changes, function, project)
         if facts.stages.stage(function) in ("traced", None):
             _handlers(changes, function)
             _orders(changes, function, project)
@@ -84,6 +88,16 @@ def _resets(changes: Changes, function: Function, facts: Any) -> None:
         if any(facts.modules.is_library(cls) for cls in facts.modules.lineage(owner)):
             message = f"torch's {method.name} is no method of a layer here: write what it does"
             changes.unconverted("unsupported", call, message)
+
+
+def _kept(changes: Changes, function: Function, project: Project) -> None:
+    """`self.act = getattr(self, kind)`, which may be a method."""
+    owner = function.owner
+    for call in function.nodes(Call) if owner is not None and project.is_module(owner) else ():
+        assign = call.parent
+        targets = assign.targets if isinstance(assign, Assign) else []
+        if any(isinstance(t, Attribute) for t in targets) and methods_named(call, owner, project):
+            changes.unconverted("module-value", call, _KEPT)
 
 
 def _asked(method: Function) -> Changes:

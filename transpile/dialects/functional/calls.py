@@ -41,7 +41,7 @@ from .given import (
     named_once,
     only_compared,
 )
-from .lost import is_lost
+from .lost import is_lost, is_named
 from .path import Path, is_above, is_unbound, module_of
 from .paths import Paths
 from .plan import Plan, Words
@@ -97,7 +97,7 @@ class Calls:
 
     def _call(self, call: Call) -> None:
         threads = self.conventions.of_call(call)
-        if is_lost(call, self.plan):
+        if is_lost(call, self.plan) or is_named(call, self.function, self.plan):
             self._refuse(call)
             return
         if threads.gives and checkpointed(call) is not None:

@@ -4,6 +4,7 @@ def run(model, x, fn=step):        run(self, x) is refused: `step` calls `model.
     return fn(model, x)            and is given no params by whoever calls `fn`
 """
 
+from ...facts.named_methods import methods_named
 from ...facts.values.lattice import UNKNOWN, External, Module
 from ...model.effects import Apply
 from ...model.expressions import Attribute, Call, Name, Subscript
@@ -49,3 +50,11 @@ def _is_open(function: Expression) -> bool:
     around = [n for n in function.ancestors() if isinstance(n, Function)]
     given = {p.name for f in around for p in f.parameters}
     return isinstance(function, Name) and function.id in given
+
+
+def is_named(call: Call, function: Function, plan: Plan) -> bool:
+    """Whether it is a method under a name that is computed, which is called without its params."""
+    owner = function.owner
+    found = methods_named(call, owner, plan.project) if owner is not None else []
+    threads = [plan.conventions.of(method) for method in found]
+    return any(t.params or t.takes or t.draws or t.mode for t in threads)

@@ -1,0 +1,29 @@
+"""Which methods a module may give under a name that is computed: `getattr(self, f"step_{kind}")`."""
+
+from ..model.expressions import Call, Constant, Name
+from ..model.names import dotted
+from ..model.node import Expression
+from ..model.program import Class, Function
+from ..model.project import Project
+from .values.strings import HOLE, may_be, pattern
+
+
+def methods_named(call: Call, cls: Class, project: Project) -> list[Function]:
+    """The methods that `getattr(self, name)` may be; none where nothing is known of the name."""
+    around = call.nearest(Function)
+    if dotted(call.function) != "getattr" or len(call.arguments) < 2 or around is None:
+        return []
+    if not around.parameters or dotted(call.arguments[0]) != around.parameters[0].name:
+        return []
+    name = pattern(_default(call.arguments[1], around))
+    found = [m for one in project.ancestors(cls) for m in project.methods(one).values()]
+    methods = [m for m in found if not m.name.startswith("__") and not m.decorators]
+    return [m for m in methods if name != HOLE and may_be(m.name, name)]
+
+
+def _default(name: Expression, around: Function) -> Expression:
+    """What a name is by default that a function is given."""
+    for parameter in around.parameters if isinstance(name, Name) else ():
+        if parameter.name == name.id and isinstance(parameter.default, Constant):  # type: ignore[attr-defined]
+            return parameter.default
+    return name
