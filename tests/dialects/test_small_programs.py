@@ -4270,6 +4270,41 @@ def test_a_decorator_that_does_not_hand_on_what_a_method_takes_is_told(target, t
     assert [d.id for d in made.diagnostics] == told
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_a_layer_refuses_it_refuses_by_a_name_that_is_there(target):
+    text = "class Rows(nn.Embedding):\n    def __init__(self, n, d, **kwargs):\n        super().__init__(n, d, **kwargs)\n"
+    (_,), support, _ = dialect.convert([given(HEAD + text)], "", target)
+    assert "raise NotImplementedError(" in support and "Unsupported" not in support
+
+
+METHOD_UNDER_A_NAME = """
+class Chosen(nn.Module):
+    def __init__(self, kind="one"):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.fn = getattr(self, kind)
+
+    def one(self, x):
+        return self.fc(x)
+
+    def forward(self, x):
+        return self.fn(x)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_method_under_a_computed_name_is_not_kept(target):
+    (made,), _, _ = dialect.convert([given(HEAD + METHOD_UNDER_A_NAME)], "", target)
+    assert [d.id for d in made.diagnostics] == ["module-value"]
+
+
+def test_a_method_under_a_computed_name_has_no_params():
+    text = METHOD_UNDER_A_NAME.replace("self.fn = getattr(self, kind)", "self.kind = kind")
+    text = text.replace("self.fn(x)", 'getattr(self, f"o{self.kind}")(x)')
+    (made,), _, _ = dialect.convert([given(HEAD + text)], "", "functional")
+    assert [d.id for d in made.diagnostics] == ["module-value"]
+
+
 @pytest.mark.parametrize("target, told", [("flax", []), ("equinox", []), ("functional", ["module-value"])])
 def test_a_module_that_an_unknown_function_calls_a_part_of_is_told(target, told):
     (made,), _, _ = dialect.convert([given(HEAD + CALLED_BY_WHO_IS_GIVEN)], "", target)

@@ -11,7 +11,7 @@ from ..model.expressions import Attribute, Name
 from ..model.node import Expression
 from ..model.program import Class, File, Function
 from ..source.splice import Writer
-from ..source.splice import write as text_of
+from ..source.splice import write as definition_text
 from . import wide
 from .definitions import Written
 from .faults import Faults
@@ -48,7 +48,7 @@ def written(
         if reports.faults.settle([file], lambda name: Attribute(Name("nn"), name)):
             wanted.add("unconverted")
         fit(plan.project, file, words)
-        output.files[file] = text_of(file)
+        output.files[file] = definition_text(file)
     if wanted:
         output.support = support(wanted, [output.files[file] for file in files])
     output.diagnostics += reports.faults.diagnostics
@@ -80,6 +80,11 @@ def spell(file: File | Class, within: bool = False, named: Named = lambda node: 
     return found
 
 
+def definition_text(node: Class | Function) -> str:
+    """The text of a definition, where what rules refuse raises."""
+    return Writer().text(node).replace("raise Unsupported(", "raise NotImplementedError(")
+
+
 def layers(
     modules: Modules,
     write: Callable[[Class], None],
@@ -96,6 +101,6 @@ def layers(
             write(node)
             spell(node, within=True, named=named)
             faults.settle([node], Name)
-        return Writer().text(node).replace("raise Unsupported(", "raise NotImplementedError(")
+        return definition_text(node)
 
     return Written({**functions, **{c.name: c for c in library.classes()}}, text, words, "zz/")

@@ -38,7 +38,9 @@ _SORTED = (
     "an OrderedDict"
 )
 _CONDITION = "a class of modules has this method under a condition: write one method that asks it"
-_KEPT = "a method that is kept on a module has the module with it, which is another once it is traced"
+_KEPT = (
+    "a method that is kept on a module has the module with it, which is another once it is traced"
+)
 _CHECKPOINTED = (
     "jax.checkpoint hands a dict on sorted by its keys: see that nothing goes by their order"
 )

@@ -30,7 +30,6 @@ from ...model.project import Project
 from ...model.renaming import rename_locals
 from ...model.statements import Assign
 from ...source.formatting import format_all
-from ...source.splice import Writer
 from ...source.splice import write as text_of
 from .. import captured, elsewhere, host_arrays, open_bases, ties, wide
 from ..decorated import refuse_decorated
@@ -39,6 +38,7 @@ from ..faults import Faults
 from ..fresh import fresh, taken
 from ..import_time import fit_metaclasses
 from ..imports import Words, fit
+from ..library import definition_text
 from ..output import Output
 from ..reports import Reports
 from ..shared import report_doubled, report_repeated
@@ -146,7 +146,7 @@ def lower_library(plan: Plan, faults: Faults) -> Written:
         low = lower(plan, file, (n for d in definitions for n in d.walk()), faults)
         low.commit()
         faults.settle(definitions, low.support)
-    return Written(plan.needed, Writer().text, IMPORTS)
+    return Written(plan.needed, definition_text, IMPORTS)
 
 
 IMPORTS = {"nnx": "from flax import nnx", "lax": "from jax import lax"}

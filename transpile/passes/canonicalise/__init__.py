@@ -46,7 +46,7 @@ from ...model.names import dotted, imported
 from ...model.node import Expression
 from ...model.operators import Compare
 from ...model.program import Class, Function, Scope
-from ...model.statements import Assign, Delete, ExpressionStatement, For, If, Try
+from ...model.statements import Assign, Delete, ExpressionStatement, For, If, Return, Try
 from ..pass_ import Changes, Pass
 from .by_name import (
     absent,
@@ -86,6 +86,7 @@ from .counted import counted, counts_places, listed_range, lists_range
 from .joined import begin_empty, joined, joins_empty
 from .mapped import listed, mapped, maps_calls
 from .params import makes_buffer, parameter, registered
+from .reduced import in_a_loop, reduces_calls
 from .tables import WALKS, data, is_entry, over_children, over_modules, placed, put, saved, walk
 
 _THROUGH_SUPER = frozenset({"forward", "__call__", "reset_parameters", "train"})
@@ -133,6 +134,9 @@ def run(scope: Scope, facts: Any = None) -> Changes:
             changes.change(attempt, without_stand_in)
         elif is_stood_in_for(scope, attempt):
             changes.change(attempt, stand_in)
+    for made in scope.nodes(Assign, Return):
+        if reduces_calls(scope, made):
+            changes.change(made, in_a_loop)
     for assign in scope.nodes(Assign):
         if placed(assign):
             changes.replace(assign, put)
