@@ -2240,6 +2240,21 @@ class Net(nn.Module):
         packed = packed._replace(data=self.fc(packed.data))
         return rnn.pad_packed_sequence(self.rnn(packed)[0], total_length=3)[0].sum(1) + y
 """
+REDUCED = """
+from functools import reduce
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4)])
+
+    def forward(self, x, y):
+        if y.shape[0] > 1:
+            h = reduce(lambda out, f: f(out.clone().add_(1.0)), self.layers, x + y)
+            x = h * 2
+        return reduce(lambda a, b: b(a), self.layers, x)
+"""
 # What sets the mode around a method is written out.
 EVALUATED_BY_A_DECORATOR = """
 def in_eval(fn):
