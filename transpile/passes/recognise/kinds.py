@@ -80,8 +80,7 @@ class Kinds:
         return next(kind for kind in _ORDER if any(h.kind == kind for h in found))
 
     def held(self, cls: Class, name: str) -> list[Held]:
-        family = (own.arrays.get(name) for own in self._family(cls))
-        found = [held for held in family if held is not None]
+        found = [own.arrays[name] for own in self._family(cls) if name in own.arrays]
         return [held for held in found if not held.absent] or found
 
     def undeclared(self, cls: Class) -> list[str]:
@@ -273,8 +272,7 @@ class Kinds:
 
     def is_wrapped(self, cls: Class, name: str) -> bool:
         """Whether an attribute of unknown make is called, so that it is a module."""
-        family = self.project.family(cls)
-        return any(self.values.facts.read("wrapped", c, name) for c in family)
+        return any(self.values.facts.read("wrapped", c, name) for c in self.project.family(cls))
 
     def makes_parameter(self, value: Node | None) -> bool:
         """Whether an expression makes an nn.Parameter, on some way."""
