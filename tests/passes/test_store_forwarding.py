@@ -72,3 +72,21 @@ def test_a_call_of_the_users_is_made_of_the_first_value():
         + FORWARD
     ).code
     assert '"w": half_(jnp.ones(self.n))' in code or '["w"] = half_(jnp.ones(self.n))' in code
+
+
+LOCALS = {
+    "drawn": ("e = torch.empty(n, d)\ne.normal_()", "e = jax.random.normal(keys[1], (self.n, self.d))"),
+    "of a type": (
+        "e = torch.empty(n, d, dtype=torch.half)\ne.uniform_()",
+        "e = jax.random.uniform(keys[1], (self.n, self.d), jnp.float16)",
+    ),
+    "seen before": ("e = torch.zeros(n, d)\ns = e.sum()\ne.normal_()\ne = e + s", "e = jnp.zeros((self.n, self.d))"),
+    "filled in part": ("e = torch.zeros(n, d)\ne[0] = 1", "e = jnp.zeros((self.n, self.d))"),
+}
+
+
+@pytest.mark.parametrize("name", LOCALS)
+def test_a_local_array_begins_as_what_fills_it(name):
+    body, wanted = LOCALS[name]
+    code = _converted(body + "\nself.fc = nn.Linear(n, d)\nself.w = nn.Parameter(e)")
+    assert wanted in code

@@ -1,14 +1,19 @@
-"""An array that a constructor makes and then fills begins as what fills it.
+"""An array that is made and then filled begins as what fills it: one of a module in its
+constructor, and a local one.
 
     self.w = Parameter(zeros(n, d))        self.w = Parameter(normal(key, (n, d)))
     self.fc = Linear(d, d)            →    self.fc = Linear(d, d)
     normal_(self.w)
 
-What stands between the two must not see the first value, nor change what the second is made of.
+    noise = zeros(n, d)               →    noise = normal(key, (n, d))
+    noise = normal(key, noise.shape)
+
+What stands between the two must not see the first value, nor change what the second is made of;
+nothing does of a local one.
 """
 
-from collections.abc import Set
-from typing import Any
+from collections.abc import Sequence, Set
+from typing import Any, NamedTuple
 
 from ..model.copy import Change, clone, rebuilt
 from ..model.effects import BUFFER, PARAM, Declare, Read, Tie, Walk, Write
@@ -26,19 +31,56 @@ _LIKE = {"jnp.zeros_like": "zeros", "jnp.ones_like": "ones", "jnp.full_like": "f
 
 
 def run(scope: Scope, facts: Any) -> Changes:
-    """Forward what arrays of one constructor are filled with to where they are made."""
+    """Forward what arrays of one function are filled with to where they are made."""
     changes = Changes(scope)
-    if not isinstance(scope, Function) or scope.owner is None:
+    if not isinstance(scope, Function):
         return changes
-    for declare in scope.nodes(Declare):
-        if declare.kind not in (PARAM, BUFFER) or not _is_made(declare.expression):
+    for assign in (*scope.nodes(Declare), *scope.nodes(Assign)):
+        if not _is_made(assign.expression):
             continue
-        write = _next(declare)
-        value = _forwarded(write.value, declare) if write is not None else None
-        if declare.expression is not None and write is not None and value is not None:
-            changes.replace(declare.expression, value)
-            changes.remove(write)
+        filled = _of_module(assign) if isinstance(assign, Declare) else _of_local(assign)
+        if assign.expression is not None and filled is not None:
+            changes.replace(assign.expression, filled.value)
+            changes.remove(filled.by)
     return changes
+
+
+class _Filled(NamedTuple):
+    """What fills an array, and the value that it begins as by that."""
+
+    by: Statement
+    value: Expression
+
+
+def _of_module(declare: Declare) -> _Filled | None:
+    write = _next(declare) if declare.kind in (PARAM, BUFFER) else None
+    value = _forwarded(write.value, declare) if write is not None else None
+    return _Filled(write, value) if write is not None and value is not None else None
+
+
+def _of_local(first: Assign) -> _Filled | None:
+    """A name that is set anew, by what asks for no more than the shape and dtype of the array."""
+    second, made, name = _again(first), first.expression, _plain_name(first)
+    if second is None or second.expression is None or not isinstance(made, Call):
+        return None
+    reads = [n for n in second.expression.walk() if isinstance(n, Name) and n.id == name]
+    value = _asking_shape(second.expression, reads, made) if reads else None
+    return _Filled(second, value) if value is not None else None
+
+
+def _again(assign: Assign) -> Assign | None:
+    """The assignment right below one of a name, to the same name."""
+    block, names = assign.parent, [_plain_name(assign)]
+    at = block.body.index(assign) + 1 if isinstance(block, Block) else 0
+    following = block.body[at] if isinstance(block, Block) and at < len(block.body) else None
+    again = isinstance(following, Assign) and [_plain_name(following)] == names != [None]
+    return following if again and isinstance(following, Assign) else None
+
+
+def _plain_name(assign: Assign) -> str | None:
+    plain = not assign.operator and not assign.targets[1:] and assign.annotation is None
+    target = assign.targets[0]
+    return target.id if plain and isinstance(target, Name) else None
 
 
 def _is_made(value: Expression | None) -> bool:
@@ -127,6 +169,11 @@ def _forwarded(value: Expression, declare: Declare) -> Expression | None:
     assert isinstance(first, Call)
     if whole:
         return _of_whole(value, whole[0], first)
+    return _asking_shape(value, reads, first)
+
+
+def _asking_shape(value: Expression, reads: Sequence[Expression], first: Call) -> Expression | None:
+    """A value that reads nothing but the shape and dtype of a new array, with those themselves."""
     shape = _shape(first)
     if shape is None or any(_asked(n) not in ("shape", "dtype") for n in reads):
         return None
@@ -135,14 +182,14 @@ def _forwarded(value: Expression, declare: Declare) -> Expression | None:
     return _of_shape(value, set(reads), shape, first.keyword("dtype"))
 
 
-def _asked(read: Read) -> str | None:
+def _asked(read: Expression) -> str | None:
     """What alone is asked of an array that is read."""
     parent = read.parent
     return parent.name if isinstance(parent, Attribute) and parent.object is read else None
 
 
-def _asked_of(node: Expression) -> str | None:
-    return node.name if isinstance(node, Attribute) and isinstance(node.object, Read) else None
+def _asked_of(node: Expression, reads: Set[Node]) -> str | None:
+    return node.name if isinstance(node, Attribute) and node.object in reads else None
 
 
 def _shape(first: Call) -> Expression | None:
@@ -195,19 +242,21 @@ def _of_shape(
             standing[read.parent] = shape
         elif dtype is not None:
             standing[read.parent] = dtype
-        elif not _is_last(read.parent):
+        elif not _is_last(read.parent, reads):
             return None
     return _with(value, standing, reads)
 
 
-def _is_last(node: Expression) -> bool:
+def _is_last(node: Expression, reads: Set[Node]) -> bool:
     """Whether a dtype may be left out: nothing is counted after it."""
     call = node.parent
     if not isinstance(call, Call) or call.function is node:
         return False
     at = next(i for i, a in enumerate(call.arguments) if a is node)
     rest = call.keywords[at + 1 :]
-    shaped = at > 0 and _asked_of(call.arguments[at - 1]) == "shape"  # not `x.astype(w.dtype)`
+    shaped = (
+        at > 0 and _asked_of(call.arguments[at - 1], reads) == "shape"
+    )  # not `x.astype(w.dtype)`
     return shaped and all(word is not None for word in rest)
 
 
