@@ -124,6 +124,23 @@ class Net(nn.Module):
         x = x * self.used[0] + self.used * 2
         return self.fc(x) + self.used.to(x.device) + z.sum() + y
 """
+LISTED = """
+class Net(nn.Module):
+    def __init__(self, n=4, depth=2):
+        super().__init__()
+        self.fcs = []
+        for _ in range(depth):
+            self.fcs.append(nn.Linear(n, n))
+            self.fcs += [nn.Tanh()]
+        # all of them
+        self.fcs = nn.ModuleList(self.fcs)
+        self.pair = nn.ModuleList(nn.Linear(n, n) for _ in range(2))
+
+    def forward(self, x, y):
+        for fc in self.fcs:
+            x = fc(x)
+        return self.pair[0](x) + self.pair[1](y)
+"""
 # what is written, the lines of it, and those that are not
 MADE_BEFORE = """
 class Net(nn.Module):
@@ -139,6 +156,11 @@ class Net(nn.Module):
         return x + steps.expand(list(x.shape[:-1]) + [n])
 """
 LINES = {
+    "a list that becomes one of modules": (
+        LISTED,
+        ["# all of them"],
+        ["nnx.List(self.fcs)", "list(self.fcs)", "list(nn.Linear", "fcs: Callable"],
+    ),
     "a size that an array was made of": (MADE_BEFORE, ["jnp.broadcast_to(steps"], ["nn.expand_to"]),
     "whether something is None is known": (
         NONE,

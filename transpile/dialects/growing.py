@@ -3,8 +3,11 @@
 import keyword
 from collections.abc import Iterator
 
+from ..facts.modules import SUBMODULE, Modules
 from ..facts.values.lattice import Mapping, Module, Sequence, Value, is_param, is_traced
-from ..model.effects import NewArray
+from ..model.copy import clone
+from ..model.edits import block_of, leave_out
+from ..model.effects import Declare, New, NewArray
 from ..model.expressions import (
     Attribute,
     Call,
@@ -19,6 +22,7 @@ from ..model.expressions import (
 from ..model.names import dotted
 from ..model.node import Expression, Node, Statement
 from ..model.program import Function
+from ..model.project import Project
 from ..model.statements import Assign, ExpressionStatement
 
 _GROWING = frozenset("append insert extend pop remove update setdefault clear".split())
@@ -107,6 +111,26 @@ def kept_list(value: Expression) -> str | None:
     if isinstance(value, Subscript) and isinstance(value.index, Slice):
         value = value.object
     return value.id if isinstance(value, Name) else None
+
+
+def register_first(project: Project, modules: Modules) -> None:
+    """Let a list that becomes a ModuleList of itself, once it is full, be one from the start."""
+    for cls in [c for c in project.classes() if modules.is_module(c)]:
+        constructor = project.methods(cls).get("__init__")
+        for declare in list(constructor.nodes(Declare)) if constructor is not None else ():
+            new, path = declare.expression, dotted(declare.targets[0])
+            if not isinstance(new, New) or [*map(dotted, new.arguments)] != [path]:
+                continue
+            if getattr(new.function, "name", "") != "ModuleList" or path is None:
+                continue
+            values = modules.own_fields(cls)[declare.name].values
+            empty = [v for v in values if isinstance(v, Display) and not v.elements]
+            first = empty[0].parent if len(values) == 2 and empty else None
+            if isinstance(first, Assign) and first.parent is declare.parent:
+                new.remove(new.arguments[0])
+                leave_out(declare)
+                made = Declare(clone(declare.targets[0]), new, SUBMODULE, declare.name)
+                block_of(first).substitute(first, [made])
 
 
 # --- under computed names -------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from ...source.formatting import format_all
 from .. import (
     captured,
     elsewhere,
+    growing,
     handed_classes,
     host_arrays,
     library,
@@ -59,6 +60,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     shared_parts.spell_out(project, facts.modules)
     handed_classes.tell(project)
     open_bases.hand_on(project, "key", declared=True)
+    growing.register_first(project, facts.modules)
     lists = elsewhere.spell_out(project, facts.modules)
     ties.guard(project)
     told = captured.refuse(project, facts.modules)

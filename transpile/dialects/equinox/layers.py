@@ -2,7 +2,7 @@
 
 from ...facts.values.lattice import Class as ClassValue
 from ...model.effects import New, Support
-from ...model.expressions import Attribute, Call, Display, Name
+from ...model.expressions import Attribute, Call, Comprehension, Display, Name
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.program import Class
@@ -34,6 +34,8 @@ def own(call: New) -> Expression | None:
         given = call.arguments[0]
         if name == "ModuleDict":
             return Call(Name(ORDERED), [given])
+        if isinstance(given, Comprehension) and given.kind == "generator":
+            return Comprehension("list", None, given.element, given.clauses)
         plain = isinstance(given, Display) or getattr(given, "kind", "") == "list"
         return given if plain else Call(Name("list"), [given])
     return None

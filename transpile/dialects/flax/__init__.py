@@ -31,7 +31,7 @@ from ...model.renaming import rename_locals
 from ...model.statements import Assign
 from ...source.formatting import format_all
 from ...source.splice import write as text_of
-from .. import captured, elsewhere, host_arrays, open_bases, ties, wide
+from .. import captured, elsewhere, growing, host_arrays, open_bases, ties, wide
 from ..decorated import refuse_decorated
 from ..definitions import PRELUDES, Prelude, Rules, Written, prelude
 from ..faults import Faults
@@ -83,6 +83,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     """The files of a project in Flax NNX, and their support file. `existing`: the text of the one
     that stands there."""
     files, there = project.ordered, Prelude(existing or "", "~")
+    growing.register_first(project, facts.modules)
     lists = elsewhere.spell_out(project, facts.modules)
     ties.guard(project)
     told = captured.refuse(project, facts.modules)
