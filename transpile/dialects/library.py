@@ -11,7 +11,7 @@ from ..model.expressions import Attribute, Name
 from ..model.node import Expression
 from ..model.program import Class, File, Function
 from ..source.splice import Writer
-from ..source.splice import write as definition_text
+from ..source.splice import write as text_of
 from . import wide
 from .definitions import Written
 from .faults import Faults
@@ -48,7 +48,7 @@ def written(
         if reports.faults.settle([file], lambda name: Attribute(Name("nn"), name)):
             wanted.add("unconverted")
         fit(plan.project, file, words)
-        output.files[file] = definition_text(file)
+        output.files[file] = text_of(file)
     if wanted:
         output.support = support(wanted, [output.files[file] for file in files])
     output.diagnostics += reports.faults.diagnostics

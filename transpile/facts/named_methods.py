@@ -1,4 +1,4 @@
-"""Which methods a module may give under a name that is computed: `getattr(self, f"step_{kind}")`."""
+"""Which methods a module may give by a computed name: `getattr(self, f"step_{kind}")`."""
 
 from ..model.expressions import Call, Constant, Name
 from ..model.names import dotted

@@ -95,7 +95,9 @@ def _resets(changes: Changes, function: Function, facts: Any) -> None:
 def _kept(changes: Changes, function: Function, project: Project) -> None:
     """`self.act = getattr(self, kind)`, which may be a method."""
     owner = function.owner
-    for call in function.nodes(Call) if owner is not None and project.is_module(owner) else ():
+    if owner is None or not project.is_module(owner):
+        return
+    for call in function.nodes(Call):
         assign = call.parent
         targets = assign.targets if isinstance(assign, Assign) else []
         if any(isinstance(t, Attribute) for t in targets) and methods_named(call, owner, project):

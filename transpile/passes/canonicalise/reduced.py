@@ -14,9 +14,9 @@ from ...model.statements import Assign, Block, For, Return
 from .by_name import plain_call
 
 
-def reduces_calls(scope: Scope, statement: Assign | Return) -> bool:
+def reduces_calls(scope: Scope, statement: Statement) -> bool:
     """Whether a statement keeps, or returns, what layers make one after the other."""
-    call = statement.expression
+    call = statement.expression if isinstance(statement, (Assign, Return)) else None
     if not isinstance(scope, Function) or not isinstance(call, Call) or not plain_call(call, 3):
         return False
     if (dotted(call.function) or "").rpartition(".")[2] != "reduce":
@@ -40,9 +40,9 @@ def reduces_calls(scope: Scope, statement: Assign | Return) -> bool:
     return kept == carried or kept not in names_in(step.body)
 
 
-def _kept(statement: Assign | Return, carried: str) -> str | None:
+def _kept(statement: Statement, carried: str) -> str | None:
     """The name that holds what is made: that of the lambda where it is returned."""
-    if isinstance(statement, Return):
+    if not isinstance(statement, Assign):
         return carried
     plain = len(statement.targets) == 1 and not statement.operator
     target = statement.targets[0]
