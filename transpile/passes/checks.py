@@ -100,7 +100,8 @@ def _kept(changes: Changes, function: Function, project: Project) -> None:
     for call in function.nodes(Call):
         assign = call.parent
         targets = assign.targets if isinstance(assign, Assign) else []
-        if any(isinstance(t, Attribute) for t in targets) and methods_named(call, owner, project):
+        kept = any(isinstance(t, Attribute) for t in targets)
+        if kept and owner is not None and methods_named(call, owner, project):
             changes.unconverted("module-value", call, _KEPT)
 
 

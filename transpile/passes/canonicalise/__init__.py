@@ -134,9 +134,10 @@ def run(scope: Scope, facts: Any = None) -> Changes:
             changes.change(attempt, without_stand_in)
         elif is_stood_in_for(scope, attempt):
             changes.change(attempt, stand_in)
-    for made in scope.nodes(Assign, Return):
-        if reduces_calls(scope, made):
-            changes.change(made, in_a_loop)
+    keeping: list[Assign | Return] = [*scope.nodes(Assign), *scope.nodes(Return)]
+    for kept in keeping:
+        if reduces_calls(scope, kept):
+            changes.change(kept, in_a_loop)
     for assign in scope.nodes(Assign):
         if placed(assign):
             changes.replace(assign, put)
