@@ -2255,6 +2255,18 @@ class Net(nn.Module):
             x = h * 2
         return reduce(lambda a, b: b(a), self.layers, x)
 """
+FINITE = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        s = self.fc(x)
+        ok = s.isfinite()
+        s[~ok] = s[ok].min()
+        return s + y
+"""
 # What sets the mode around a method is written out.
 EVALUATED_BY_A_DECORATOR = """
 def in_eval(fn):

@@ -161,7 +161,8 @@ def rows_of(frame: Frame, node: Expression) -> Rows | None:
 
 def _rows_of_call(frame: Frame, node: Call, function: Attribute) -> Rows | None:
     inner = function.object
-    if function.name in frame.tables.compared and isinstance(node.arguments[0], Constant):
+    constant = node.arguments and isinstance(node.arguments[0], Constant)
+    if function.name in frame.tables.compared and constant:
         rows = rows_of(frame, inner)
         if rows is None:
             return None
