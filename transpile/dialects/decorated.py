@@ -55,7 +55,8 @@ def _made_by(decorator: Expression, method: Function, project: Project) -> Funct
     None where that is not known."""
     calls = isinstance(decorator, Call)
     name = dotted(decorator.function if isinstance(decorator, Call) else decorator)
-    found = project.resolve(method.file, name) if name and method.file is not None else None
+    own = name and method.file in project.names  # no method of the library's layers
+    found = project.resolve(method.file, name) if own and name and method.file else None
     for _ in range(1 + calls):
         if not isinstance(found, Function):
             return None
