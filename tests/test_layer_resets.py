@@ -14,6 +14,7 @@ RESETS = {
     "BatchNorm1d": "nn.BatchNorm1d):\n    def reset_parameters(self):\n        self.reset_running_stats()\n        nn.init.constant_(self.weight, 0.25)\n        nn.init.zeros_(self.bias)",
     "attributes of its own": "nn.Embedding):\n    def __init__(self, n, d):\n        self.std = 0.25\n        super().__init__(n, d)\n        self.scale = nn.Parameter(torch.ones(d))\n\n    def reset_parameters(self):\n        nn.init.constant_(self.weight, self.std)",
     "called below as well": "nn.Linear):\n    def __init__(self, n, d):\n        super().__init__(n, d)\n        self.reset_parameters()\n\n    def reset_parameters(self):\n        nn.init.ones_(self.weight)\n        nn.init.ones_(self.bias)",
+    "behind its own": "nn.Linear):\n    def __init__(self, n, d):\n        super().__init__(n, d)\n        if n > 0:\n            self.extra = nn.Parameter(self.weight.new_ones(d))\n        self.reset_parameters()\n\n    def reset_parameters(self):\n        nn.Linear.reset_parameters(self)\n        nn.init.ones_(self.weight)\n        nn.init.ones_(self.bias)\n        if hasattr(self, 'extra'):\n            nn.init.zeros_(self.extra)",
     "LSTM": "nn.LSTM):\n    def reset_parameters(self):\n        for w in self.parameters():\n            nn.init.constant_(w, 0.25)",
     "by way of a class": "nn.Linear):\n    def reset_parameters(self):\n        nn.init.ones_(self.weight)\n        nn.init.ones_(self.bias)\n\n\nclass M(L):\n    def reset_parameters(self):\n        super().reset_parameters()\n        nn.init.constant_(self.bias, 7.0)",
 }
@@ -61,6 +62,8 @@ REPORTED = {
     "behind what it undoes": "nn.BatchNorm1d):\n    def reset_parameters(self):\n        self.running_var.fill_(4.0)\n        self.reset_running_stats()",
     "in a method": "nn.BatchNorm1d):\n    def again(self):\n        self.reset_running_stats()",
     "of the weights": "nn.Linear):\n    def again(self):\n        self.reset_parameters()",
+    "of the weights, by the class": "nn.Linear):\n    def again(self):\n        nn.Linear.reset_parameters(self)",
+    "behind a write": "nn.Linear):\n    def __init__(self, n, d):\n        super().__init__(n, d)\n        self.weight.data.fill_(1.0)\n        self.reset_parameters()\n\n    def reset_parameters(self):\n        nn.Linear.reset_parameters(self)\n        nn.init.zeros_(self.bias)",
 }
 
 

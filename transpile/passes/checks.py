@@ -16,6 +16,7 @@ from typing import Any
 from ..facts.carried.ordered import is_sorted, ordered_reads
 from ..facts.host import draws
 from ..facts.named_methods import methods_named
+from ..facts.values.calls import is_super
 from ..facts.values.lattice import Mapping, Tensor
 from ..model.effects import BUFFER, MIXED, Apply, Read, Write
 from ..model.expressions import Attribute, Call, Constant, Name, Subscript
@@ -79,15 +80,20 @@ def run(project: Project, facts: Any) -> list[Changes]:
 
 
 def _resets(changes: Changes, function: Function, facts: Any) -> None:
-    """`self.reset_running_stats()` of one of torch's layers, which has no such method here."""
+    """`self.reset_running_stats()`, `super().reset_parameters()` of a layer of torch's, which has
+    no such method here."""
     owner, me = function.owner, function.parameters[0].name if function.parameters else ""
-    for call in function.nodes(Call) if owner is not None and me else ():
+    for call in function.nodes(Call, Apply) if owner is not None and me else ():
         method = call.function
         if not isinstance(method, Attribute) or method.name not in _RESETS:
             continue
-        if dotted(method.object) != me or facts.modules.find(owner, method.name) is not None:
+        lineage = facts.modules.lineage(owner)
+        above = lineage[1:] if is_super(method.object) else lineage
+        if above is lineage and dotted(method.object) != me:
             continue
-        if any(facts.modules.is_library(cls) for cls in facts.modules.lineage(owner)):
+        if any(method.name in facts.modules.home(cls).methods(cls) for cls in above):
+            continue
+        if any(map(facts.modules.is_library, lineage)):
             message = f"torch's {method.name} is no method of a layer here: write what it does"
             changes.unconverted("unsupported", call, message)
 

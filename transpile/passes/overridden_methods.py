@@ -20,8 +20,8 @@ from typing import Any
 from ..facts.values.calls import is_super
 from ..facts.values.vocabulary import MOVES
 from ..model.edits import leave_out
-from ..model.expressions import Attribute, Call, Constant, Name, Starred
-from ..model.names import dotted, everywhere
+from ..model.expressions import Attribute, Call, Constant, Name, Starred, Subscript
+from ..model.names import dotted, everywhere, is_inplace
 from ..model.node import Expression
 from ..model.operators import Binary, Compare, Unary
 from ..model.program import Class, Function, Parameter
@@ -63,7 +63,7 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
             name = _RESETS.get(project.torch_base(cls) or "")
             if name is not None and _is_first(project, cls, name):
                 changes = Changes(cls)
-                if _called(project, cls, name, changes) and not _calls(project, name):
+                if _called(project, cls, name, changes) and not _calls(project, cls, name):
                     _without_first(project.methods(cls)[name], name, changes)
                 found.append(changes)
     return found
@@ -76,7 +76,8 @@ def _is_first(project: Project, cls: Class, name: str) -> bool:
 
 
 def _called(project: Project, cls: Class, name: str, changes: Changes) -> bool:
-    """Let the constructor call the method right behind torch's; whether it does now."""
+    """Let the constructor call the method right behind torch's; whether the layer has its own
+    values then."""
     own = project.methods(cls).get("__init__")
     if own is None:
         if project.find(cls, "__init__") is None:
@@ -85,8 +86,9 @@ def _called(project: Project, cls: Class, name: str, changes: Changes) -> bool:
             return True
         return False
     me = own.parameters[0].name if own.parameters else None
-    if me is None or any(dotted(call.function) == f"{me}.{name}" for call in own.nodes(Call)):
-        return False  # it calls it itself
+    calls = [c for c in own.nodes(Call) if me is not None and dotted(c.function) == f"{me}.{name}"]
+    if me is None or calls:
+        return len(calls) == 1 and not _writes_before(own, calls[0])  # it calls it itself
     for statement in own.body.body:
         if isinstance(statement, ExpressionStatement) and _is_made(statement):
             changes.insert_after(statement, [_call(me, name)])
@@ -94,11 +96,30 @@ def _called(project: Project, cls: Class, name: str, changes: Changes) -> bool:
     return False
 
 
-def _calls(project: Project, name: str) -> bool:
+def _writes_before(constructor: Function, call: Call) -> bool:
+    """Whether a constructor may write arrays in place before a call."""
+    for statement in constructor.body.body:
+        if call in statement.walk():
+            return statement is not call.parent
+        for node in statement.walk():
+            if isinstance(node, Call) and is_inplace(dotted(node.function) or ""):
+                return True
+            if isinstance(node, Assign) and any(_is_data(t) for t in node.targets):
+                return True
+    return True
+
+
+def _is_data(target: Expression) -> bool:
+    """`self.weight.data`, `self.weight[0]`"""
+    return isinstance(target, Subscript) or isinstance(target, Attribute) and target.name == "data"
+
+
+def _calls(project: Project, cls: Class, name: str) -> bool:
     """Whether something else calls such a method, when the layer has other values."""
-    calls = (c.function for file in project.ordered for c in everywhere(file, Call))
-    named = (f for f in calls if isinstance(f, Attribute) and f.name == name)
-    return not all(is_super(f.object) for f in named)
+    own = project.methods(cls).get("__init__")
+    calls = (c for file in project.ordered for c in everywhere(file, Call))
+    named = (c for c in calls if isinstance(c.function, Attribute) and c.function.name == name)
+    return not all(is_super(c.function.object) or c.nearest(Function) is own for c in named)  # type: ignore[attr-defined]
 
 
 def _without_first(method: Function, name: str, changes: Changes) -> None:
