@@ -72,3 +72,37 @@ REPORTED = {
 def test_methods_that_the_layers_lack_are_reported(name, target):
     result = convert_source(source_of(REPORTED[name]), target)
     assert [d.id for d in result.diagnostics] == ["unsupported"], result.code
+
+
+# A layer that is reset has its first values where nothing has written others; else it is told.
+OF_LAYERS = {
+    "of a list": (
+        "self.fcs = nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 2)])\n        self.w = nn.Parameter(torch.ones(2))\n        self.reset()",
+        "for fc in self.fcs:\n            fc.reset_parameters()\n        nn.init.zeros_(self.w)",
+        [],
+    ),
+    "written behind it": (
+        "self.fc = nn.Linear(2, 2)\n        self.reset()",
+        "self.fc.reset_parameters()\n        nn.init.ones_(self.fc.weight)",
+        [],
+    ),
+    "written before": (
+        "self.fc = nn.Linear(2, 2)\n        nn.init.ones_(self.fc.weight)\n        self.reset()",
+        "self.fc.reset_parameters()",
+        ["unsupported"],
+    ),
+    "later on": ("self.fc = nn.Linear(2, 2)", "self.fc.reset_parameters()", ["unsupported"]),
+}
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+@pytest.mark.parametrize("name", OF_LAYERS)
+def test_a_layer_that_is_reset_has_its_first_values(name, target):
+    building, reset, told = OF_LAYERS[name]
+    source = (
+        f"{HEAD}class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        {building}\n\n"
+        f"    def reset(self):\n        {reset}\n\n    def forward(self, x):\n        return x\n"
+    )
+    result = convert_source(source, target)
+    assert [d.id for d in result.diagnostics] == told, result.code
+    assert ("reset_parameters()" in result.code) == bool(told), result.code

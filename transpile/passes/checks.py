@@ -16,7 +16,6 @@ from typing import Any
 from ..facts.carried.ordered import is_sorted, ordered_reads
 from ..facts.host import draws
 from ..facts.named_methods import methods_named
-from ..facts.values.calls import is_super
 from ..facts.values.lattice import Mapping, Tensor
 from ..model.effects import BUFFER, MIXED, Apply, Read, Write
 from ..model.expressions import Attribute, Call, Constant, Name, Subscript
@@ -29,7 +28,6 @@ from ..model.statements import Assign, If, Raise, Try, While
 from .pass_ import Changes, Pass, source_of
 
 _STATIC = frozenset(("dtype", "ndim", "shape", "size"))  # which Python knows of any array
-_RESETS = frozenset(("reset_parameters", "_reset_parameters", "reset_running_stats"))
 _WHY = (
     "is changed while the model runs: jax.jit makes an array of it, by which Python cannot decide"
 )
@@ -54,7 +52,6 @@ def run(project: Project, facts: Any) -> list[Changes]:
     found = []
     for function in project.functions():
         changes = Changes(function)
-        _resets(changes, function, facts)
         _kept(changes, function, project)
         if facts.stages.stage(function) in ("traced", None):
             _handlers(changes, function)
@@ -77,25 +74,6 @@ def run(project: Project, facts: Any) -> list[Changes]:
                     changes.report("unsupported", read, f"{read.name} {_WHY}")
         found.append(changes)
     return found
-
-
-def _resets(changes: Changes, function: Function, facts: Any) -> None:
-    """`self.reset_running_stats()`, `super().reset_parameters()` of a layer of torch's, which has
-    no such method here."""
-    owner, me = function.owner, function.parameters[0].name if function.parameters else ""
-    for call in function.nodes(Call, Apply) if owner is not None and me else ():
-        method = call.function
-        if not isinstance(method, Attribute) or method.name not in _RESETS:
-            continue
-        lineage = facts.modules.lineage(owner)
-        above = lineage[1:] if is_super(method.object) else lineage
-        if above is lineage and dotted(method.object) != me:
-            continue
-        if any(method.name in facts.modules.home(cls).methods(cls) for cls in above):
-            continue
-        if any(map(facts.modules.is_library, lineage)):
-            message = f"torch's {method.name} is no method of a layer here: write what it does"
-            changes.unconverted("unsupported", call, message)
 
 
 def _kept(changes: Changes, function: Function, project: Project) -> None:

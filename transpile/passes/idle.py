@@ -16,12 +16,22 @@ from typing import Any
 
 from ..facts.modules import Modules
 from ..facts.values.lattice import Module
+from ..facts.values.vocabulary import WALKS
 from ..model.effects import Read, Write
-from ..model.expressions import Call, Display, Name, NamedExpression, OpaqueExpression, is_none
+from ..model.expressions import (
+    Attribute,
+    Call,
+    Display,
+    Name,
+    NamedExpression,
+    OpaqueExpression,
+    is_none,
+)
 from ..model.layout import comments
+from ..model.names import dotted
 from ..model.node import Expression, Statement
 from ..model.program import File, Function, Scope
-from ..model.statements import Assign, Block, ExpressionStatement, If
+from ..model.statements import Assign, Block, ExpressionStatement, For, If
 from ..model.statements import Pass as PassStatement
 from .pass_ import Changes, Pass
 
@@ -49,7 +59,7 @@ def _block(block: Block, changes: Changes, idle: set[Statement]) -> bool:
         if isinstance(statement, Scope):
             continue
         empty = [_block(b, changes, idle) for b in inner]
-        if statement in idle or isinstance(statement, If) and all(empty) and _is_plain(statement):
+        if statement in idle or inner and all(empty) and _is_plain(statement):
             going.append(statement)
             continue
         for part, is_empty in zip(inner, empty):
@@ -127,10 +137,20 @@ def _same(target: Expression, value: Expression) -> bool:
     return len(target.elements) == len(value.elements) and all(_same(t, v) for t, v in pairs)
 
 
-def _is_plain(node: If) -> bool:
-    """Whether a branch with nothing in it can go: its test does nothing, either."""
-    doing = (Call, NamedExpression, OpaqueExpression)
-    return not any(isinstance(n, doing) for n in node.test.walk())
+def _is_plain(node: Statement) -> bool:
+    """Whether a branch or loop with nothing in it can go: its test, or what it goes over, does
+    nothing, either."""
+    doing = (NamedExpression, OpaqueExpression)
+    asked = node.test if isinstance(node, If) else node.iterable if isinstance(node, For) else None
+    if asked is None or any(isinstance(n, doing) for n in asked.walk()):
+        return False
+    return all(_is_asking(n.function) for n in asked.walk() if isinstance(n, Call))
+
+
+def _is_asking(function: Expression) -> bool:
+    """`hasattr`, `self.children`"""
+    word = function.name if isinstance(function, Attribute) else dotted(function)
+    return word in ("hasattr", "isinstance", *WALKS)
 
 
 PASS = Pass("idle", (), run)
