@@ -55,4 +55,4 @@ def test_the_modules_of_a_list(name):
 
 def test_a_list_that_nothing_registers_is_reported():
     result = convert_source(_source("self.lines = [nn.Linear(n, n) for _ in range(k)]"))
-    assert {d.id for d in result.diagnostics} == {"module-value"}, result.code
+    assert {d.id for d in result.diagnostics} == {"module-value", "frozen-param"}, result.code

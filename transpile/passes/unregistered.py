@@ -69,7 +69,9 @@ def _kept(method: Function, me: str) -> set[str]:
     found = set[str]()
     for assign in method.nodes(Assign):
         target, value = assign.targets[0], assign.expression
-        if isinstance(target, Attribute) and dotted(target.object) == me and value is not None:
+        if assign.operator or value is None:
+            continue  # what it is added to may be a ModuleList
+        if isinstance(target, Attribute) and dotted(target.object) == me:
             if isinstance(value.value, (Sequence, Mapping)):
                 names = {f"{me}.{target.name}", *([value.id] if isinstance(value, Name) else [])}
                 found |= set() if any(hands_on(method, name) for name in names) else names

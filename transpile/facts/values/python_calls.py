@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Callable
 
+from ...model import program
 from ...model.libraries import computes_with_torch
 from . import attributes, containers
 from .frame import Argument, Frame
@@ -71,6 +72,10 @@ def _hasattr(frame: Frame, name: str, args: list[Argument]) -> Value:
     first, literal = _first(args), _literal(args)
     if isinstance(first, Torch) and len(args) == 2 and literal is not None:
         return Static(frame.facts.rulebook.knows(f"{first.name}.{literal}"), "bool")
+    if isinstance(first, Module) and not first.open and first.refs and literal is not None:
+        of_user = all(isinstance(ref, program.Class) for ref in first.refs)
+        if of_user and all(frame.facts.project.find(ref, literal) for ref in first.refs):
+            return Static(True, "bool")  # a method that it has, whatever is set on it
     return BOOL
 
 
