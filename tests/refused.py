@@ -128,8 +128,6 @@ REFUSED: dict[str, list[str]] = {
         "test_subclasses.py::test_module[a partial in place as a layer-True]",
         "test_subclasses.py::test_module[a tag on a weight-False]",
         "test_subclasses.py::test_module[a tag on a weight-True]",
-        "test_subclasses.py::test_module[statistics that nobody reads-False]",
-        "test_subclasses.py::test_module[statistics that nobody reads-True]",
     ],
     "walks over the children of a module that is not known": [
         "test_walked_modules.py::test_they_give_what_torch_gives[children counted in forward]",
