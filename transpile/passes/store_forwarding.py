@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ..model.copy import Change, clone, rebuilt
 from ..model.effects import BUFFER, PARAM, Declare, Read, Tie, Walk, Write
-from ..model.expressions import Attribute, Call, Display, Name
+from ..model.expressions import Attribute, Call, Display, Name, Subscript
 from ..model.names import dotted, names_assigned, names_in
 from ..model.node import Expression, Node, Statement
 from ..model.program import Function, Scope
@@ -177,6 +177,8 @@ def _asking_shape(value: Expression, reads: Sequence[Expression], first: Call) -
     shape = _shape(first)
     if shape is None or any(_asked(n) not in ("shape", "dtype") for n in reads):
         return None
+    if any(isinstance(n.parent.parent, Subscript) for n in reads if n.parent is not None):
+        return None  # `(n, d)[0]`
     if sum(_asked(n) == "shape" for n in reads) > 1 and not _is_cheap(shape):
         return None
     return _of_shape(value, set(reads), shape, first.keyword("dtype"))

@@ -13,8 +13,8 @@ from jax import lax
 
 
 class Sequential(eqx.nn.StatefulLayer):
-    """One layer after the other. With a state, None of a model without one too, it returns
-    ``(x, state)``."""
+    """One layer after the other. Given a state, be it None, it returns ``(x, state)``, as
+    `eqx.nn.Sequential` does."""
 
     layers: tuple | dict
 
