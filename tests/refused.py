@@ -95,10 +95,6 @@ REFUSED: dict[str, list[str]] = {
         "test_optional_params.py::test_objects_fill_params[in a loop-True]",
         "test_optional_params.py::test_objects_fill_params[made there-False]",
         "test_optional_params.py::test_objects_fill_params[made there-True]",
-        "test_presence.py::test_an_initialiser_asks_for_what_it_fills[source0-False]",
-        "test_presence.py::test_an_initialiser_asks_for_what_it_fills[source0-True]",
-        "test_presence.py::test_an_initialiser_asks_for_what_it_fills[source1-False]",
-        "test_presence.py::test_an_initialiser_asks_for_what_it_fills[source1-True]",
     ],
     "stores through an item of what is assigned to its own base, and by the keys of another dict": [
         "test_items.py::test_an_item_is_written_where_it_is_a_view[assigned to the base]",
