@@ -10,6 +10,7 @@ One that gives nothing leaves no method: in Equinox a class without a constructo
 
 from ..model.effects import Support, Unconverted
 from ..model.expressions import Call, Name
+from ..model.functions import inner_given_back
 from ..model.names import dotted
 from ..model.node import Expression
 from ..model.program import Function
@@ -60,12 +61,9 @@ def _made_by(decorator: Expression, method: Function, project: Project) -> Funct
     for _ in range(1 + calls):
         if not isinstance(found, Function):
             return None
-        given = found.nodes(Return)
-        if not given and not found.decorators:
+        if not found.nodes(Return) and not found.decorators:
             return _NOTHING
-        named = given[-1].expression if given else None
-        word = named.id if isinstance(named, Name) else ""
-        found = next((f for f in found.nodes(Function) if f.name == word), None)
+        found = inner_given_back(found)
     return found if isinstance(found, Function) else None
 
 

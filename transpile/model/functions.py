@@ -2,9 +2,10 @@
 
 from typing import NamedTuple
 
-from .expressions import Attribute, Call, Starred
+from .expressions import Attribute, Call, Name, Starred
 from .names import dotted, everywhere
 from .program import Class, Function, Parameter, Scope
+from .statements import Return
 
 
 class Signature(NamedTuple):
@@ -147,3 +148,11 @@ def _signature(function: Function, owner: Class | None, outer: Function | None) 
         by_place[0].name if takes_self and by_place else None,
         static,
     )
+
+
+def inner_given_back(function: Function) -> Function | None:
+    """The function of its own that a function gives back in the end, as a decorator does."""
+    returns = function.nodes(Return)
+    given = returns[-1].expression if returns else None
+    name = given.id if isinstance(given, Name) else None
+    return next((f for f in function.nodes(Function) if f.name == name), None)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from .expressions import Lambda
+from .expressions import Lambda, Name, Starred
 from .node import Expression, N, Node, Statement
 from .statements import Block
 
@@ -95,6 +95,11 @@ class Parameter(Node):
         super().__init__()
         self.name, self.kind, self.annotation, self.default = name, kind, annotation, default
         self.adopt()
+
+    def handed_on(self) -> Expression:
+        """What a call gives of it: `x`, `*args`, `**kwargs`."""
+        read = Name(self.name)
+        return Starred(read, self.kind == "**") if self.kind in ("*", "**") else read
 
 
 class Decorated(Statement):

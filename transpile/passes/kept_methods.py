@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from ..model.copy import clone
 from ..model.edits import leave_out
-from ..model.expressions import Attribute, Call, Constant, Dictionary, Name, Starred, Subscript
+from ..model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript
 from ..model.names import dotted, everywhere, is_own, text
 from ..model.node import Expression, Node, Statement
 from ..model.operators import Compare, sides
@@ -163,7 +163,7 @@ def _choosing(choice: Chosen, init: Function, cls: Class, _: Node) -> None:
     for method in choice.methods:
         call = Call(Attribute(Name(me), method.name))
         for parameter in parameters:
-            _pass_on(parameter, call)
+            call.append(parameter.handed_on(), parameter.name if parameter.kind == "=" else None)
         body.append(Return(call))
         if method is not choice.methods[-1]:
             test = Compare([Attribute(Name(me), by), Constant(method.name)], ["=="])
@@ -172,14 +172,6 @@ def _choosing(choice: Chosen, init: Function, cls: Class, _: Node) -> None:
     made.file = cls.file
     made.comments = "\n", ""
     cls.body.insert_after(init, [made])
-
-
-def _pass_on(parameter: Parameter, call: Call) -> None:
-    """Give a call what came as a parameter of the same name."""
-    given: Expression = Name(parameter.name)
-    if parameter.kind in ("*", "**"):
-        given = Starred(given, parameter.kind == "**")
-    call.append(given, parameter.name if parameter.kind == "=" else None)
 
 
 PASS = Pass("kept_methods", (), run)

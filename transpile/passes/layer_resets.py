@@ -22,7 +22,7 @@ from ..model.project import Project
 from ..model.statements import ExpressionStatement, For, While
 from .pass_ import Changes, Pass
 
-RESETS = frozenset(("reset_parameters", "_reset_parameters", "reset_running_stats"))
+_RESETS = frozenset(("reset_parameters", "_reset_parameters", "reset_running_stats"))
 _OWN = "torch's {} is no method of a layer here: write what it does"
 _WHY = "layers have no such method here, and this one may have other values by now: write them"
 
@@ -49,7 +49,7 @@ def _own(changes: Changes, function: Function, facts: Any) -> None:
     owner, me = function.owner, function.parameters[0].name if function.parameters else ""
     for call in function.nodes(Call, Apply) if owner is not None and me else ():
         method = call.function
-        if not isinstance(method, Attribute) or method.name not in RESETS:
+        if not isinstance(method, Attribute) or method.name not in _RESETS:
             continue
         lineage = facts.modules.lineage(owner)
         above = lineage[1:] if is_super(method.object) else lineage
@@ -68,7 +68,7 @@ def _resets(function: Function, facts: Any) -> Iterator[tuple[Call, list[Class]]
         method = call.function if isinstance(call, Call) else None
         if not isinstance(call, Call) or not isinstance(method, Attribute):
             continue
-        if method.name not in RESETS:
+        if method.name not in _RESETS:
             continue
         held = method.object.value
         if not isinstance(held, Module) or held.open or held.is_self:

@@ -19,9 +19,9 @@ from typing import Any
 
 from ..model.copy import clone
 from ..model.expressions import Attribute, Call, Name, Starred
+from ..model.functions import inner_given_back
 from ..model.names import dotted, everywhere, names_assigned
-from ..model.node import Expression
-from ..model.program import Class, Function, Parameter
+from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Return
 from .pass_ import Changes, Pass
@@ -67,9 +67,7 @@ def _method(project: Project, cls: Class, method: Function, changes: Changes) ->
 def _around(decorator: Function) -> Function | None:
     """The function that a decorator puts around a method, if that sets a mode, and calls the method
     as one."""
-    given = [r.expression for r in decorator.nodes(Return)]
-    name = given[0].id if len(given) == 1 and isinstance(given[0], Name) else None
-    inner = next((f for f in decorator.nodes(Function) if f.name == name), None)
+    inner = inner_given_back(decorator) if len(decorator.nodes(Return)) == 1 else None
     if inner is None or len(decorator.parameters) != 1 or not inner.parameters:
         return None
     fn, me = decorator.parameters[0].name, inner.parameters[0].name
@@ -92,7 +90,7 @@ def _written_out(inner: Function, fn: str, method: Function, name: str) -> Funct
         if apart and _hands_all_on(inner, call):
             parameters, given = [clone(p) for p in method.parameters], method.parameters[1:]
             call.keywords = [p.name if p.kind == "=" else None for p in given]
-            call.arguments = list(map(_given, given))
+            call.arguments = [p.handed_on() for p in given]
         call.adopt()
         call.restate()
     for read in [n for n in body.walk() if isinstance(n, Name) and n.id == me]:
@@ -101,11 +99,6 @@ def _written_out(inner: Function, fn: str, method: Function, name: str) -> Funct
     made = Function(method.name, parameters, body)
     made.file = method.file
     return made
-
-
-def _given(parameter: Parameter) -> Expression:
-    read = Name(parameter.name)
-    return Starred(read, parameter.kind == "**") if parameter.kind in ("*", "**") else read
 
 
 def _hands_all_on(inner: Function, call: Call) -> bool:

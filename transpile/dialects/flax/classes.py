@@ -141,7 +141,7 @@ def _constructor(low: Lowering, node: Class) -> Function:
         for parameter in above.parameters[1:]:
             default = None if parameter.default is None else _copy(parameter)
             parameters.append(Parameter(parameter.name, parameter.kind, None, default))
-            call.append(_handed(parameter), parameter.name if parameter.kind == "=" else None)
+            call.append(parameter.handed_on(), parameter.name if parameter.kind == "=" else None)
         if plan.takes.get(above) == "rngs":
             call.append(Name("rngs"), "rngs")
     statements: list[Statement] = [ExpressionStatement(call)] if above is not None else []
@@ -159,11 +159,3 @@ def _copy(parameter: Parameter):  # type: ignore[no-untyped-def]
 
     assert parameter.default is not None
     return clone(parameter.default)
-
-
-def _handed(parameter: Parameter):  # type: ignore[no-untyped-def]
-    from ...model.expressions import Starred
-
-    if parameter.kind in ("*", "**"):
-        return Starred(Name(parameter.name), parameter.kind == "**")
-    return Name(parameter.name)

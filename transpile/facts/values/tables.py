@@ -263,13 +263,13 @@ class Facts:
         can be called as it is here."""
         name, project, call = method.name, self.project, method.parent
         owners = self.owners.get(name, [])
-        if isinstance(call, Call) and call.function is method:
-            owners = [c for c in owners if project.accepts(project.methods(c)[name], call)]
         if not owners or name in ORDINARY or name.startswith("__"):
             return False
         if self.rulebook.find("torch.Tensor." + name):
             return False
-        return all(
+        if isinstance(call, Call) and call.function is method:
+            owners = [c for c in owners if project.accepts(project.methods(c)[name], call)]
+        return bool(owners) and all(
             project.is_module(c) and not project.is_property(project.methods(c)[name])
             for c in owners
         )
