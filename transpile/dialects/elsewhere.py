@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..facts.bindings.activity import bound
+from ..facts.handed_lists import hands_on
 from ..facts.modules import FIELD, SUBMODULE, Modules
 from ..facts.values.lattice import Module
 from ..model.copy import clone
@@ -42,7 +43,6 @@ from ..model.node import Expression, Node, Statement
 from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign, For
-from ..passes.unregistered import hands_on
 from . import growing
 from .fresh import attributes, fresh, taken
 from .second_names import Reads

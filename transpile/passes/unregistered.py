@@ -8,16 +8,17 @@ torch's optimizers, checkpoints and modes don't reach them.
 from collections.abc import Iterator
 from typing import Any
 
+from ..facts.handed_lists import hands_on
 from ..facts.modules import SUBMODULE, Modules
 from ..facts.values.lattice import Mapping, Module, Sequence
 from ..model.effects import PARAM, Declare, New
 from ..model.expressions import Attribute, Call, Comprehension, Dictionary, Display, Name, Subscript
-from ..model.names import below, dotted, names_assigned
+from ..model.names import dotted
 from ..model.node import Expression
 from ..model.operators import Conditional
 from ..model.program import Class, Function
 from ..model.project import Project
-from ..model.statements import Assign, For
+from ..model.statements import Assign
 from .pass_ import Changes, Pass, source_of
 
 _GROWING = frozenset({"append", "extend", "insert"})
@@ -76,25 +77,6 @@ def _kept(method: Function, me: str) -> set[str]:
                 names = {f"{me}.{target.name}", *([value.id] if isinstance(value, Name) else [])}
                 found |= set() if any(hands_on(method, name) for name in names) else names
     return found
-
-
-def hands_on(method: Function, place: str) -> bool:
-    """Whether a method gives what a list or dict has to others."""
-    return any(_is_given(n) for n in method.nodes(Attribute, Name) if dotted(n) == place)
-
-
-def _is_given(read: Expression) -> bool:
-    """`nn.Sequential(*self.layers)`, `for layer in self.layers: self.add_module("a", layer)`"""
-    child, around = read, read.parent
-    while isinstance(around, Expression) and not isinstance(around, Attribute):
-        if isinstance(around, Call) and around.function is not child:
-            return True
-        child, around = around, around.parent
-    if not isinstance(around, For):
-        return False
-    turns = names_assigned(around)
-    given = (a for call in below(around.body, Call) for a in call.arguments)
-    return any(isinstance(a, Name) and a.id in turns for a in given)
 
 
 def _new(value: Expression | None) -> Iterator[New]:
