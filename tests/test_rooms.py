@@ -1,5 +1,7 @@
 """Imports run one way between the rooms, and no file imports itself by way of others."""
 
+from importlib import import_module
+
 import grimp
 import pytest
 
@@ -42,3 +44,13 @@ def test_only_source_sees_libcst(graph):
     with_libraries = grimp.build_graph(PACKAGE, include_external_packages=True, cache_dir=None)
     seen = {room(m) for m in with_libraries.find_modules_that_directly_import("libcst")}
     assert seen == {"source"}
+
+
+def test_passes_import_no_other_pass(graph):
+    """Nor does a dialect; what several ask is a fact, or stands in a module that is no pass."""
+    named = {module for module in graph.modules if hasattr(import_module(module), "PASS")}
+    for module in graph.modules:
+        for other in graph.find_modules_directly_imported_by(module) & named:
+            inside = module.startswith(f"{other}.") or other.startswith(f"{module}.")
+            if room(module) in ("passes", "dialects"):
+                assert inside, f"{module} imports {other}"

@@ -20,10 +20,10 @@ from ..model.effects import BoundMethod, Declare, New, Read, Support, Unconverte
 from ..model.expressions import Attribute, Call, Lambda, Name
 from ..model.names import dotted
 from ..model.node import Expression, Node
+from ..model.positions import place, source_of
 from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign
-from ..passes.pass_ import place, source_of
 from .growing import is_name
 from .placed import parameter_for
 

@@ -13,10 +13,10 @@ from ..model.expressions import Call, Name
 from ..model.functions import inner_given_back
 from ..model.names import dotted
 from ..model.node import Expression
+from ..model.positions import source_of
 from ..model.program import Function
 from ..model.project import Project
 from ..model.statements import ExpressionStatement, Return
-from ..passes.pass_ import source_of
 from .faults import raising
 from .reports import Reports
 from .threading.counting import at_start

@@ -7,9 +7,9 @@ from ..model.diagnostics import Diagnostic
 from ..model.effects import MIXED, PARAM, Declare, Support, Unconverted
 from ..model.names import text
 from ..model.node import Node, Statement
+from ..model.positions import place, source_of
 from ..model.program import Function
 from ..model.statements import Block, ExpressionStatement
-from ..passes.pass_ import place, source_of
 from .faults import Faults, raising
 
 _UNTRAINED = "is not trained in torch on this way: leave it out of what the optimizer updates"

@@ -22,10 +22,11 @@ from ..model.expressions import Attribute, Call, Constant, Name, Subscript
 from ..model.names import below, dotted, names_assigned
 from ..model.node import Expression
 from ..model.operators import Conditional, asks_for_none
+from ..model.positions import source_of
 from ..model.program import Function, Scope
 from ..model.project import Project
 from ..model.statements import Assign, If, Raise, Try, While
-from .pass_ import Changes, Pass, source_of
+from .pass_ import Changes, Pass
 
 _STATIC = frozenset(("dtype", "ndim", "shape", "size"))  # which Python knows of any array
 _WHY = (

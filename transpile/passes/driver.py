@@ -12,10 +12,11 @@ from ..model import statements
 from ..model.diagnostics import Diagnostic
 from ..model.edits import commit_all
 from ..model.effects import Unconverted
+from ..model.positions import place, source_of
 from ..model.program import Function, Scope
 from ..model.project import Project
 from ..model.statements import ExpressionStatement
-from .pass_ import Changes, Pass, place, source_of
+from .pass_ import Changes, Pass
 
 
 def run(project: Project, facts: Any, passes: Iterable[Pass]) -> list[Diagnostic]:

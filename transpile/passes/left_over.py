@@ -13,10 +13,11 @@ from ..model.effects import Unconverted, Write
 from ..model.expressions import Attribute, Call, Name
 from ..model.names import dotted
 from ..model.node import Expression, Statement
+from ..model.positions import source_of
 from ..model.program import Scope
 from ..model.project import Project
 from ..model.statements import Assign
-from .pass_ import Changes, Pass, source_of
+from .pass_ import Changes, Pass
 
 _ARRAYS = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
 _COMPUTED = "an array of a module is written under a computed name: write out the name"

@@ -8,9 +8,10 @@ from ..model.effects import Unconverted
 from ..model.expressions import Name
 from ..model.names import names_in, target_names
 from ..model.node import Expression, Node, Statement
+from ..model.positions import source_of
 from ..model.program import Function, Scope
 from ..model.statements import Assign, ExpressionStatement, For, If, While
-from .pass_ import Changes, source_of
+from .pass_ import Changes
 
 Control = If | While | For
 

@@ -19,6 +19,7 @@ A tensor is NumPy's array under a local name until it is made of that.
 from collections.abc import Iterator
 from typing import Any
 
+from ..facts.size_syntax import is_size
 from ..model.expressions import (
     Attribute,
     Call,
@@ -40,7 +41,6 @@ from ..model.statements import Pass as PassStatement
 from .attributes import Attributes
 from .fresh import Names
 from .pass_ import Changes, Pass
-from .sizes import is_size
 
 _DEVICES = frozenset(("cuda", "cpu"))
 _CASTS = frozenset(("to", "type_as", "float", "double", "half", "bfloat16"))

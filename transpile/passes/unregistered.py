@@ -16,10 +16,11 @@ from ..model.expressions import Attribute, Call, Comprehension, Dictionary, Disp
 from ..model.names import dotted
 from ..model.node import Expression
 from ..model.operators import Conditional
+from ..model.positions import source_of
 from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign
-from .pass_ import Changes, Pass, source_of
+from .pass_ import Changes, Pass
 
 _GROWING = frozenset({"append", "extend", "insert"})
 _WHY = (

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ...facts.modules import pairs
+from ...facts.size_syntax import is_size
 from ...facts.values.lattice import Static, Tensor
 from ...model.effects import Declare, Write
 from ...model.expressions import Attribute, Name, is_none
@@ -17,7 +18,6 @@ from ...model.node import Expression
 from ...model.operators import Binary, Conditional, sides
 from ...model.program import Class, Function
 from ...model.statements import Assign
-from ...passes.sizes import is_size
 
 _WHOLE = frozenset(("+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>"))
 

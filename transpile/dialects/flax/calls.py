@@ -21,7 +21,7 @@ from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Conditional, Unary
-from ...passes.pass_ import source_of
+from ...model.positions import source_of
 from .. import leaves
 from ..faults import raising
 from ..ties import run_by

@@ -6,9 +6,9 @@ from ...model.edits import Edits
 from ...model.effects import Support
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.node import Expression, Node, Statement
+from ...model.positions import place
 from ...model.program import Class, File, Function
 from ...model.statements import Assign, Block
-from ...passes.pass_ import place
 from ..faults import Faults
 from ..fresh import fresh, taken
 from .layers import FUNCTIONS

@@ -3,13 +3,13 @@
 self.mean = x.mean(0)      →    self.mean.set_value(x.mean(axis=0))
 """
 
+from ...facts.size_syntax import is_size
 from ...facts.values.lattice import Static
 from ...model.control_flow import Cond, Loop, Scan
 from ...model.effects import Write
 from ...model.expressions import Attribute, Call, Slice, Subscript
 from ...model.names import index_parts
 from ...model.node import Expression
-from ...passes.sizes import is_size
 from .lowering import Lowering
 
 _REDUCING = frozenset(

@@ -23,9 +23,9 @@ from ...model.expressions import (
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Compare, Conditional
+from ...model.positions import source_of
 from ...model.program import Function, Parameter
 from ...model.statements import Assign, Block, For
-from ...passes.pass_ import source_of
 from ..placed import parameter_for
 from ..reports import Reports
 from ..threading.threads import UPDATED, checkpointed, scanned

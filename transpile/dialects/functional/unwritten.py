@@ -12,10 +12,10 @@ from ...facts.modules import Modules
 from ...model.effects import New, Support, Unconverted, Walk
 from ...model.expressions import Call
 from ...model.names import dotted
+from ...model.positions import source_of
 from ...model.program import Class
 from ...model.project import Project
 from ...model.statements import Assign, Block, ExpressionStatement
-from ...passes.pass_ import source_of
 from ..reports import Reports
 
 _UNWRITTEN = frozenset({"Parametrized", "ParametrizationList"})

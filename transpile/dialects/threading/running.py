@@ -9,10 +9,10 @@ from ...model.control_flow import Cond, Loop, Repeat, Scan
 from ...model.effects import Key, Unconverted, Write
 from ...model.expressions import Call, Constant, Display, Lambda, Name
 from ...model.node import Expression, Node, Statement
+from ...model.positions import source_of
 from ...model.program import Class, Function
 from ...model.statements import For, Return
 from ...model.turns import turns
-from ...passes.pass_ import source_of
 from .. import fresh
 from ..closures import Closures
 from ..reports import Reports

@@ -17,6 +17,7 @@ from ...model.effects import Unconverted, Write
 from ...model.expressions import Call, Comprehension, Lambda, Name, OpaqueExpression
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Conditional, Unary
+from ...model.positions import source_of
 from ...model.program import Class, Function
 from ...model.statements import (
     Assign,
@@ -29,7 +30,6 @@ from ...model.statements import (
     Try,
     While,
 )
-from ...passes.pass_ import source_of
 from .making import assigned_by, building, is_target, parts_of, rename_targets
 from .order import holds, is_fixed, running
 from .result_names import Names, bound_name, named

@@ -12,9 +12,9 @@ from ...model.expressions import Attribute, Call, Constant, Lambda, Name, Slice,
 from ...model.names import dotted
 from ...model.node import Expression, Statement
 from ...model.operators import Binary, Conditional, Unary
+from ...model.positions import source_of
 from ...model.statements import Assign, Block, ExpressionStatement, If, Return
 from ...source.lower_ast import expression
-from ..pass_ import source_of
 from ..truth import traced
 from .operators import Operators, place_before, value
 

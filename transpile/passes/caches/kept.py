@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ...facts.size_syntax import is_size
 from ...model.edits import block_of
 from ...model.expressions import (
     Attribute,
@@ -23,7 +24,6 @@ from ...model.program import Function
 from ...model.statements import Assign, ExpressionStatement, For, If, Return, Try, While
 from ...model.statements import Pass as PassStatement
 from ..fresh import Names
-from ..sizes import is_size
 from .guards import ABSENT, holds
 from .stores import is_changed, written
 

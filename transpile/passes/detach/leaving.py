@@ -21,9 +21,9 @@ from ...model.expressions import (
 )
 from ...model.names import is_inplace, target_names
 from ...model.node import Expression, Node, Statement
+from ...model.positions import source_of
 from ...model.program import Class, Function, Parameter
 from ...model.statements import Assign, ExpressionStatement, For, Return, With
-from ..pass_ import source_of
 from .constants import Within, Wrap
 from .places import Places
 

@@ -13,11 +13,12 @@ from ...model.expressions import Attribute, Call, Name, NamedExpression, Subscri
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Binary, Boolean, Compare, Unary
+from ...model.positions import source_of
 from ...model.program import Class, File, Function, Scope
 from ...model.project import Project
 from ...model.rulebook import Definition
 from ...model.statements import ExpressionStatement, Import
-from ..pass_ import Changes, source_of
+from ..pass_ import Changes
 from .bind import Argument, choose
 from .inline import Use
 from .layout import changed_in_place

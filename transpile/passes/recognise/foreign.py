@@ -7,9 +7,9 @@ from ...model.effects import Unconverted, Walk
 from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.names import below, target_names
 from ...model.node import Node
+from ...model.positions import source_of
 from ...model.program import Class
 from ...model.statements import Assign, Delete, ExpressionStatement, For
-from ..pass_ import source_of
 from .scene import Scene
 from .stores import REGISTERS
 

@@ -11,9 +11,9 @@ from ...model.effects import Unconverted
 from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.names import dotted, in_scope, is_docstring, is_target, text
 from ...model.node import Node, Statement
+from ...model.positions import source_of
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement, Pass, Return
-from ..pass_ import source_of
 from .mode_flow import MODES, ModeFlow, Modes, sets_mode
 from .scene import Scene
 

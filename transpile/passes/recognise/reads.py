@@ -23,10 +23,10 @@ from ...model.effects import (
 from ...model.expressions import Attribute, Call
 from ...model.names import dotted, is_target, text
 from ...model.node import Node
+from ...model.positions import source_of
 from ...model.program import Class
 from ...model.program import Function as Definition
 from ...model.statements import Assign, Delete, ExpressionStatement
-from ..pass_ import source_of
 from .forward import CALL, is_renamed
 from .scene import Scene
 from .stores import is_replaced

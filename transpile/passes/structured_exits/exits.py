@@ -10,6 +10,7 @@ from ...model.effects import Unconverted
 from ...model.expressions import Name, is_none
 from ...model.names import dotted, jumps, names_assigned
 from ...model.node import Expression, Node, Statement
+from ...model.positions import place, source_of
 from ...model.program import Function
 from ...model.statements import (
     Assign,
@@ -25,7 +26,6 @@ from ...model.statements import (
     With,
 )
 from ..fresh import Names
-from ..pass_ import place, source_of
 from ..truth import negated
 from . import guards
 from .ends import (

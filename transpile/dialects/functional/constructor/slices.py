@@ -14,6 +14,7 @@ from ....model.expressions import Attribute, Name
 from ....model.layout import comments
 from ....model.names import is_own, target_names
 from ....model.node import Statement
+from ....model.positions import source_of
 from ....model.statements import (
     Assign,
     Block,
@@ -25,7 +26,6 @@ from ....model.statements import (
     If,
     Return,
 )
-from ....passes.pass_ import source_of
 from ...reports import Reports
 from .arrays import arrays_of, take_out, turned
 from .available import Available
