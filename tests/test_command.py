@@ -121,6 +121,26 @@ def test_names_of_torch_that_files_pass_on(tmp_path):
     assert "return jax.nn.gelu(x, approximate=False) + jax.nn.gelu(x, approximate=False)\n" in text
 
 
+def test_a_library_converted_itself_hands_on_what_it_has(tmp_path):
+    """`kornia` is built on torch, and the project is it; timm is another's, though a file is called as one of its."""
+    layer = "from torch import nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return x.relu()\n"
+    for path, text in {
+        "kornia/__init__.py": "from kornia.net import Net\nfrom kornia.words import *\n",
+        "kornia/net.py": layer,
+        "kornia/words.py": "LIMIT = 3\n",
+        "models/__init__.py": "",
+        "models/layers.py": layer.replace("Net", "DropPath"),
+        "models/net.py": "from timm.models.layers import DropPath\nfrom torch import nn\n\n\n"
+        "class Own(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.path = DropPath(0.5)\n\n"
+        "    def forward(self, x):\n        return self.path(x)\n",
+    }.items():
+        (tmp_path / "in" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / path).write_text(text)
+    assert not convert_path(tmp_path / "in", tmp_path / "out").diagnostics
+    assert (tmp_path / "out/kornia/__init__.py").read_text() == "from kornia.net import Net\nfrom kornia.words import *\n"
+    assert "def __call__(self, x, *, key=None, training=False)" in (tmp_path / "out/models/net.py").read_text()
+
+
 def test_verify_says_what_failed_and_where(tmp_path):
     source = tmp_path / "model.py"
     source.write_text("import torch.nn as nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return x.no_such\n")

@@ -174,13 +174,19 @@ def _narrow(project: Project, file: File, nodes: Sequence[Node], used: set[str])
 def _goes(project: Project, file: File, statement: Import, name: Imported, used: set[str]) -> bool:
     """Whether an import loses its use: torch's, or the user's own name for something of torch's."""
     if name.name == "*":
-        return _is_torch(statement.meaning(name))
-    meant = statement.meaning(name)
-    if statement.level or not _is_torch(meant):
+        return _is_torch(statement.meaning(name)) and statement.module not in project.files
+    meant = "" if _is_own(project, statement, name) else statement.meaning(name)
+    reexported = file.path.name == "__init__.py" and not _is_torch(meant)
+    if not _is_torch(meant):
         found = project.resolve(file, name.bound)
         meant = found if isinstance(found, str) else ""
-    reexported = file.path.name == "__init__.py" and not _is_torch(statement.meaning(name))
     return _is_torch(meant) and name.bound not in used and not reexported
+
+
+def _is_own(project: Project, statement: Import, name: Imported) -> bool:
+    """Whether the project itself has what is imported, though a library may bear its name."""
+    meant = statement.meaning(name)
+    return not meant or project.lookup(meant) is not None
 
 
 def _is_torch(name: str) -> bool:

@@ -9,7 +9,7 @@ from .classes import PLAIN_MODULE, Classes, Definition
 from .expressions import Constant, Name, Subscript
 from .functions import Functions
 from .import_paths import Folders, import_base
-from .libraries import canonical
+from .libraries import canonical, is_built_on_torch
 from .names import dotted
 from .node import Expression, Statement
 from .program import Class, File, Function
@@ -183,7 +183,8 @@ class Project(Classes, Functions):
         if first == self.package and first and rest and "." not in rest and rest not in self.files:
             return self.lookup(f".{rest}", seen | {name})
         inside = rest in self.files or rest.rpartition(".")[0] in self.files
-        if rest and first != "torch" and inside:
+        foreign = first == "torch" or is_built_on_torch(first) and first != self.package
+        if rest and not foreign and inside:
             return self.lookup(rest, seen | {name})
         return None
 
