@@ -156,7 +156,10 @@ class Placed:
 
 
 def parameter_for(call: Call, argument: Expression, function: Function) -> str:
-    """The name of the parameter that an argument is for; nothing where there is none."""
+    """The name of the parameter that an argument, or a way of one, is for; nothing where there is
+    none."""
+    while isinstance(argument.parent, Conditional):
+        argument = argument.parent
     at = next(i for i, a in enumerate(call.arguments) if a is argument)
     names = [p.name for p in function.parameters][function.owner is not None :]
     return call.keywords[at] or "".join(names[at : at + 1])

@@ -13,7 +13,7 @@ from ..reports import Reports
 from ..shared import report_repeated, report_shared
 from ..threading.properties import as_methods
 from ..threading.reserved import refuse_taken
-from . import outside
+from . import given, outside
 from .classes import ClassWriter
 from .conventions import Conventions
 from .method_names import rename_methods
@@ -37,6 +37,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     second_names.spell_out(project, facts.modules)
     shared_parts.spell_out(project, facts.modules)
     unroll(project)
+    given.spell_out(project)
     there = Prelude(existing or "", "~")
     solve = lambda: Conventions(project, facts, there.names())
     threaded = lambda t: t.takes or t.draws or t.params or t.mode

@@ -1,17 +1,20 @@
 """What is no plain part of `self`: modules that a function is given, lists of params, params under
 computed names."""
 
+from dataclasses import replace
+
 from ...facts.modules import Modules
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Method, Module, Sequence, holds_module
 from ...facts.values.vocabulary import PARAMETERS
 from ...model.copy import clone
 from ...model.effects import BoundMethod, Support, Unconverted
-from ...model.expressions import Attribute, Call, Comprehension, Lambda, Name, Subscript
-from ...model.names import binds, names_assigned, root
+from ...model.expressions import Attribute, Call, Comprehension, Constant, Lambda, Name, Subscript
+from ...model.names import binds, dotted, names_assigned, root
 from ...model.node import Expression
-from ...model.operators import Compare
+from ...model.operators import Compare, Conditional
 from ...model.program import Class, File, Function
+from ...model.project import Project
 from ...model.statements import Assign, For, While
 from ..placed import parameter_for
 
@@ -145,7 +148,32 @@ def _handed(call: Call) -> list[Expression]:
         return []
     if isinstance(function, Support) and function.name == "place":
         return []
-    return [a for a in call.arguments if _is_module(a)]
+    return [way for a in call.arguments for way in _ways(a) if _is_module(way)]
+
+
+def _ways(argument: Expression) -> list[Expression]:
+    """What an argument may be: `self.norm if self.pre else None`."""
+    if not isinstance(argument, Conditional):
+        return [argument]
+    return [*_ways(argument.body), *_ways(argument.orelse)]
+
+
+def spell_out(project: Project) -> None:
+    """`pool(x, getattr(self, "norm", None))` hands on what is called with its params:
+    `self.norm if hasattr(self, "norm") else None`."""
+    for function in project.functions():
+        for call in function.nodes(Call):
+            around, words = call.parent, call.arguments
+            handed = isinstance(around, Call) and around.function is not call
+            if not handed or dotted(call.function) != "getattr" or len(words) != 3:
+                continue
+            name, value = words[1], call.value
+            if not isinstance(value, Module) or not isinstance(name, Constant):
+                continue
+            there = Attribute(clone(words[0]), str(name.constant))
+            there.value = replace(value, none=False)
+            asked = Call(Name("hasattr"), [clone(words[0]), clone(name)])
+            call.replace(Conditional(there, asked, clone(words[2])))
 
 
 def called_once(call: Call, argument: Expression, targets: list[Function] | None) -> bool:

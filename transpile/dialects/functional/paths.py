@@ -22,10 +22,12 @@ from ...model.expressions import (
     Name,
     Slice,
     Subscript,
+    is_none,
 )
 from ...model.functions import is_static
 from ...model.names import target_names
 from ...model.node import Expression
+from ...model.operators import Conditional
 from ...model.program import Function
 from ...model.statements import Assign, For
 from ...source.lower_ast import expression
@@ -94,6 +96,8 @@ class Paths:
             return self._item(node)
         if isinstance(node, Call):
             return self._call(node)
+        if isinstance(node, Conditional) and is_none(node.orelse):
+            return self.of(node.body)
         return None
 
     def _name(self, node: Name) -> Path | None:
@@ -148,7 +152,8 @@ class Paths:
             return None
         if function.id == "super":
             return Path()
-        if function.id == "getattr" and len(node.arguments) == 2:
+        others = node.arguments[2:]  # who calls it has asked whether it is None
+        if function.id == "getattr" and all(map(is_none, others)):
             above = self.of(node.arguments[0])
             return None if above is None else above.below(node.arguments[1])
         return None
