@@ -992,6 +992,31 @@ class Net(nn.Module):
 
 
 CHAINED = tied("self.b.weight = self.a.weight; self.head.weight = self.b.weight")
+# Ties of what stands in a container under a number.
+TIED_ITEM = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.last = nn.Linear(4, 4), nn.Linear(4, 4)
+        self.outs = nn.Sequential(nn.LayerNorm(4), nn.Linear(4, 4, bias=False))
+        self.outs[-1].weight = self.words.weight
+        self.last.weight = self.outs[0].weight
+
+    def forward(self, x, y):
+        return self.outs(self.words(x)) * F.linear(y, self.words.weight) + self.last.weight
+"""
+TIED_ITEMS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.ins = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4)])
+        self.outs = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4)])
+        self.outs[0].weight = self.ins[1].weight
+        self.outs[1].weight = self.ins[0].weight
+
+    def forward(self, x, y):
+        return self.outs[0](self.ins[0](x)) * self.outs[1](self.ins[1](y)) + self.outs[-1].weight[:3]
+"""
 UNSEEN_TIES = {  # what is tied can not be told from a model that is built
     "to one of two": """if x:
             self.head.weight = self.a.weight
@@ -3738,6 +3763,13 @@ def test_a_state_that_torch_updates_twice_is_told(target):
 def test_ties_under_a_condition(init, target):
     inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
     verify(HEAD + TIES, "Net", init, inputs, target)
+
+
+@pytest.mark.parametrize("target", ("equinox", "functional"))
+def test_a_tie_in_what_a_loop_goes_over_is_refused(target):
+    looped = TIED_ITEM.replace("self.outs(", "sum(out(y) for out in self.outs) + (")
+    (made,), _, _ = dialect.convert([given(HEAD + looped)], "", target)
+    assert {d.id for d in made.diagnostics} == {"tied-weight"}
 
 
 @pytest.mark.parametrize("init", ["True", "False"])

@@ -4,20 +4,23 @@ The owner has the array, the other side is built without it, and what runs with 
 owner's: where a tie is under a condition, what lacks the array when the model is called is tied.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from ..facts.memory.indices import number
 from ..facts.modules import Modules
 from ..facts.values.lattice import BOOL, Module, Tensor
 from ..model.copy import clone
-from ..model.effects import PARAM, BoundMethod, Read, Tie, Write
-from ..model.expressions import Attribute, Call, Constant
+from ..model.effects import PARAM, BoundMethod, Declare, Read, Tie, Write
+from ..model.expressions import Attribute, Call, Constant, Subscript
 from ..model.names import dotted
 from ..model.node import Expression, Node
 from ..model.operators import Compare
 from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Block, If
+from ..source.lower_ast import expression
 
 UNSEEN = (
     "whether, or to what, this array is tied is not seen from the model when it is called: tie it "
@@ -76,6 +79,16 @@ class Tied(NamedTuple):
     def path(self) -> str:
         return f"{self.holder}.{self.array}" if self.holder else self.array
 
+    @property
+    def container(self) -> str | None:
+        """The path of what holds one under a number."""
+        found = re.search(r"(.*?)\.\d+\b", self.holder)
+        return found and found[1]
+
+    def owned(self, me: str) -> Expression:
+        """The owner's, as an attribute: `self.blocks[0].weight`."""
+        return expression(re.sub(r"\.(\d+)\b", r"[\1]", f"{me}.{self.owner}"))
+
 
 class Ties:
     """Those of one class, and of those that it inherits from, the last tie last."""
@@ -99,14 +112,20 @@ class Ties:
 class ProgramTies:
     """Those of a program's classes."""
 
-    def __init__(self, methods: Mapping[Class, Iterable[Function]], modules: Modules) -> None:
+    def __init__(
+        self, methods: Mapping[Class, Iterable[Function]], modules: Modules, items: bool = True
+    ) -> None:
+        """`items`: whether what stands in a container under a number may be without its array."""
         self.modules = modules
         self._own: dict[Class, list[Tied]] = {}
         self._met: dict[Class, Ties] = {}
         owners: dict[tuple[Class, str], str] = {}
+        everywhere = [m for several in methods.values() for m in several]
         for cls in sorted(methods, key=lambda cls: len(modules.lineage(cls))):
             self._own[cls] = []
             for tied in _ties(methods[cls], modules):
+                if tied.container and not (items and _by_number(tied.container, everywhere)):
+                    continue
                 above = {owners.get((c, tied.path), tied.owner) for c in modules.lineage(cls)[1:]}
                 if above <= {tied.owner}:  # else it is another's in what the classes above run
                     self._own[cls].append(tied)
@@ -148,6 +167,18 @@ def _ties(methods: Iterable[Function], modules: Modules) -> Iterator[Tied]:
         yield tied._replace(owner=settled.get(tied.owner, tied.owner))
 
 
+def _by_number(container: str, methods: Iterable[Function]) -> bool:
+    """Whether no loop goes over a container: it is called, or asked for an item by its number."""
+    name = container.rpartition(".")[2]
+    for node in (n for m in methods for n in m.nodes(Attribute) if n.name == name):
+        around = node.parent
+        called = isinstance(around, Call) and around.function is node
+        if not called and not (isinstance(around, Subscript) and number(around.index) is not None):
+            if not (isinstance(around, Declare) and node in around.targets):
+                return False
+    return True
+
+
 def _said(tie: Tie, method: Function) -> Tied | None:
     me = method.parameters[0].name if method.parameters else None
     return _plain(tie, me, method.name == "__init__" and tie.parent is method.body)
@@ -173,7 +204,14 @@ def may_lack(tie: Tie, modules: Modules) -> bool:
 
 
 def below(module: Node | None, me: str | None) -> str | None:
-    """`blocks.head` of `self.blocks.head`, nothing of `self`; None for what is no such path."""
+    """`blocks.head` of `self.blocks.head`, `logits.1` of `self.logits[-1]` where its items are
+    known, nothing of `self`; None for what is no such path."""
+    if isinstance(module, Subscript):
+        held, index, value = below(module.object, me), number(module.index), module.object.value
+        names = [name for name, _ in value.items or ()] if isinstance(value, Module) else []
+        if not held or index is None or not -len(names) <= index < len(names):
+            return None
+        return f"{held}.{names[index]}" if names[index] == str(index % len(names)) else None
     first, _, rest = (dotted(module) or "").partition(".")
     return rest if me is not None and first == me else None
 

@@ -1,6 +1,7 @@
 """Containers and helpers of the Equinox output: read as text, and copied where they are used."""
 
 import dataclasses
+import functools
 import inspect
 import operator
 from collections import OrderedDict
@@ -286,12 +287,19 @@ def with_array(layer, path, array):
     """A layer with an array that another one owns in the place of one that it, or a layer below it,
     gave up; ``array``: as it is, or a function of nothing where it may have given up none."""
     is_none = lambda leaf: leaf is None
-    where = operator.attrgetter(path)
+    where = lambda layer: functools.reduce(_part, path.split("."), layer)
     if callable(array):
         if where(layer) is not None:
             return layer
         array = array()
     return eqx.tree_at(where, layer, array, is_leaf=is_none)
+
+
+def _part(layer, name):
+    """What a layer has under a name, or a container under a number."""
+    layers = getattr(layer, "layers", layer)
+    numbered = name.isdigit() and isinstance(layers, (list, tuple))
+    return layers[int(name)] if numbered else getattr(layer, name)
 
 
 def with_data(module, path, value):

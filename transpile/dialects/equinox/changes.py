@@ -27,7 +27,6 @@ from ...model.node import Expression, Statement
 from ...model.operators import Compare
 from ...model.program import Function
 from ...model.statements import Assign, Block, Delete, ExpressionStatement, For, If, Return
-from ...source.lower_ast import expression
 from ..reports import Reports
 from ..threading.changes import child_set, is_applied, is_part_of_module, sets_on_module
 from ..ties import below
@@ -142,7 +141,7 @@ class Changing:
         me = self.places.self_name if self.building else None
         ties = self.plan.ties.of(self.function.owner)
         tied = ties.array(below(target.object, me), target.name) if me is not None else None
-        return expression(f"{me}.{tied.owner}") if tied is not None else None
+        return tied.owned(me) if tied is not None else None
 
     def _assign(self, assign: Assign) -> list[Statement] | None:
         """`self.fc.bias = v`: a submodule is not written, but replaced."""

@@ -102,7 +102,7 @@ class Leaves:
 
     def _with_array(self, tied: Tied, holder: str, layer: Expression) -> Expression:
         """A layer with another's array in the place of its own."""
-        owner = _dotted(f"{self.me}.{tied.owner}")
+        owner = tied.owned(self.me)
         given = owner if tied.always else Lambda([], owner)
         name = Constant(tied.path.removeprefix(f"{holder}."))
         return Call(Support("with_array"), [layer, name, given])
@@ -112,7 +112,7 @@ class Leaves:
         tied = self.ties.array(holder, node.name)
         if tied is not None and holder is not None:
             if tied.always:
-                node.replace(_dotted(f"{self.me}.{tied.owner}"))
+                node.replace(tied.owned(self.me))
             else:
                 node.object.wrap(partial(self._with_array, tied, holder))
                 node.become(Attribute(node.object, node.name))

@@ -51,7 +51,7 @@ class Program:
         for function in self.units:
             if (cls := self.owner(function)) is not None:
                 methods[cls].append(function)
-        self.ties = ProgramTies(methods, self.modules)
+        self.ties = ProgramTies(methods, self.modules, items=False)
         self._find_modes()
 
     # --- what is in it ----------------------------------------------------------------------------

@@ -22,7 +22,6 @@ from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Binary, Boolean, Compare, Conditional, Unary
 from ...model.statements import Assign, Block, If, Raise, Return
-from ...source.lower_ast import expression
 from ..ties import Tied
 from .layers import RENAMED
 from .lowering import Lowering, whole
@@ -216,7 +215,7 @@ def _read_of_tied(low: Lowering, node: Read) -> bool:
     if tied is None:
         return False
     if tied.always:
-        owner = expression(f"{low.self_name(node)}.{tied.owner}")
+        owner = tied.owned(low.self_name(node))
         low.edits.change(node, lambda n: n.replace(whole(owner)))
     else:
         low.edits.wrap(node.object, lambda n: with_tied(low, n, holder, [tied]))
@@ -229,7 +228,7 @@ def with_tied(low: Lowering, module: Expression, path: str, arrays: list[Tied]) 
     me, _, holder = path.partition(".")
     made = Call(low.support("tied"), [module])
     for tied in arrays:
-        owner = expression(f"{me}.{tied.owner}")
+        owner = tied.owned(me)
         name = tied.path.removeprefix(f"{holder}.")
         given = owner if tied.always else Lambda([], owner)
         if "." in name:

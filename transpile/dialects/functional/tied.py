@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from ...model.copy import clone
 from ...model.effects import Support, Tie
 from ...model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript
-from ...model.names import dotted
+from ...model.names import text
 from ...model.node import Expression
 from ...model.operators import Compare, Conditional
 from ...model.program import Function
@@ -96,6 +96,6 @@ def given_up(tie: Tie, entries: Expression, always: bool) -> ExpressionStatement
     given: list[Expression] = [Constant(tie.target.name), *[Constant(None)] * (not always)]
     made = ExpressionStatement(Call(Attribute(entries, "pop"), given))
     above = tie.comments[0] if tie.comments else ""  # else they are still above its place
-    owner = f"{dotted(tie.source.object)}.{tie.source.name}".partition(".")[2]
+    owner = f"{text(tie.source.object)}.{tie.source.name}".partition(".")[2]
     made.comments = above, f"  # tied to {owner}"
     return made

@@ -17,7 +17,7 @@ from ...model.expressions import (
     Starred,
     Subscript,
 )
-from ...model.names import dotted, is_inplace, is_own
+from ...model.names import dotted, is_inplace, is_own, text
 from ...model.node import Expression, Node
 from ...model.program import Function
 from ...model.statements import Assign
@@ -165,7 +165,14 @@ def is_tie(values: Values, value: Node | None, own: str | None) -> bool:
 def is_replaced(value: Node) -> bool:
     """Whether a constructor sets another array, or module, under this name later on: `self.p` of
     `self.q = self.p; self.p = other`."""
-    path = f"{dotted(value)}."
+    path = f"{text(value)}."
     nodes = list(next(n for n in value.ancestors() if isinstance(n, Function)).walk())
     later = (n for n in nodes[nodes.index(value) :] if isinstance(n, Assign))
-    return any(path.startswith(f"{dotted(t)}.") for assign in later for t in assign.targets)
+    return any(path.startswith(_prefix(target)) for n in later for target in n.targets)
+
+
+def _prefix(target: Expression) -> str | tuple[str, str]:
+    """What the paths begin with that another value at a target puts something else behind."""
+    if isinstance(target, Subscript):
+        return f"{text(target.object)}["
+    return f"{text(target)}.", f"{text(target)}["
