@@ -81,8 +81,7 @@ def test_a_name_that_held_a_submodule_before_goes_on_as_what_it_is():
 
 
 @pytest.mark.parametrize("given", ("self", "self.inner"))
-def test_what_a_function_calls_of_a_module_that_it_is_handed_is_reported(given):
-    # it has no params of its parts: those of the whole are bound to it
+def test_a_function_is_given_the_params_of_the_module_that_it_reads_parts_of(given):
     source = f"""{HEAD}def step(model, x):
     return model.a(x)
 
@@ -102,5 +101,31 @@ class M(Inner):
         return step({given}, x)
 """
     result = convert_source(source)
+    assert not result.diagnostics, result.code
+    assert 'return model.a(params["a"], x)' in result.code
+    params = {"self": "params", "self.inner": 'params["inner"]'}[given]
+    assert f"return step({params}, {given}, x)" in result.code
+
+
+def test_what_a_function_calls_of_one_of_two_modules_that_it_is_handed_is_reported():
+    source = f"""{HEAD}def step(one, other, x):
+    return one.a(x) + other.a(x)
+
+
+class Inner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(4, 4)
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.other = Inner(), Inner()
+
+    def forward(self, x):
+        return step(self.one, self.other, x)
+"""
+    result = convert_source(source)
     assert {d.id for d in result.diagnostics} == {"module-value"}, result.code
-    assert 'nn.unconverted("module-value", "model.a(x)")' in result.code
+    assert 'nn.unconverted("module-value", "one.a(x)")' in result.code

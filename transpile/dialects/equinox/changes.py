@@ -140,8 +140,8 @@ class Changing:
         """The array that one of a module is tied to, in some constructor."""
         me = self.places.self_name if self.building else None
         ties = self.plan.ties.of(self.function.owner)
-        tied = ties.array(below(target.object, me), target.name) if me is not None else None
-        return tied.owned(me) if tied is not None else None
+        tied = ties.array(below(target.object, me), target.name)
+        return tied.owned(me) if tied is not None and me is not None else None
 
     def _assign(self, assign: Assign) -> list[Statement] | None:
         """`self.fc.bias = v`: a submodule is not written, but replaced."""

@@ -151,13 +151,18 @@ class Plan(running.Plan):
 
     def _inferring(self) -> set[Class]:
         """The classes that have the field `inference`: those whose methods ask for the mode, or
-        the classes whose constructor they have."""
+        of which others ask it, or the classes whose constructor they have."""
         found: set[Class] = set()
         for function in self.signatures.functions:
             for mode in function.nodes(Mode):
-                cls = function.owner
+                cls, value = function.owner, mode.object.value
                 if cls is not None and isinstance(mode.object, Name):
                     found.add(self._constructing(cls))
+                elif isinstance(value, Module) and not value.open:
+                    asked = self.modules.classes_of(value.refs)
+                    found |= {
+                        self._constructing(c) for c in asked if not self.modules.is_library(c)
+                    }
         return found
 
     def _constructing(self, cls: Class) -> Class:

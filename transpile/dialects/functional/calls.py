@@ -63,7 +63,7 @@ class Calls:
         self.function, self.plan, self.paths = function, plan, paths
         self.words, self.reports = words, reports
         self.conventions = plan.conventions
-        self.tied = TiedParams(plan.ties.of(function.owner), words.params)
+        self.tied = TiedParams(plan.ties.of(paths.owner), words.params)
         self._modes: list[Call] = []
         self.drawing: set[Node] = set()  # what is handed on with a key
 
@@ -106,7 +106,8 @@ class Calls:
             if threads.takes:
                 self._give(call, [Name(self.words.state)])
             return
-        path, again = self._path(call), checkpointed(call)
+        module, again = self.module(call), checkpointed(call)
+        path = self.paths.of(module) if module is not None else None
         if isinstance(again, BoundMethod):  # it is called here
             again.become(Attribute(again.object, again.name))
         if threads.mode and again is None:
@@ -124,7 +125,7 @@ class Calls:
                 call.respell(argument, f"{word}_")
         given: list[Expression] = []
         if threads.params or uniform or runs:
-            given.append(self._entry(path, module_of(call)))
+            given.append(self._entry(path, module))
         if threads.takes:
             given.append(path.of(self.words.state))
         elif uniform:
@@ -165,9 +166,9 @@ class Calls:
 
     def _arguments(self, call: Call) -> None:
         """Modules that a function is given have what they take with them."""
+        targets, root = self.conventions.targets(call), self.conventions.given_root(call)
         for argument in modules_given(call):
-            targets = self.conventions.targets(call)
-            if not only_compared(call, argument, targets):
+            if argument is not root and not only_compared(call, argument, targets):
                 self._bind(argument, argument, called_once(call, argument, targets))
         lists = lists_given(call)
         if lists and self.conventions.targets(call) and self.paths.holders.chosen(call) is None:
@@ -182,9 +183,9 @@ class Calls:
         threads = self.conventions.of_value(item)
         return module is None or threads.params or threads.takes or threads.draws
 
-    def _path(self, call: Call) -> Path | None:
-        module = module_of(call)
-        return None if module is None else self.paths.of(module)
+    def module(self, call: Call) -> Expression | None:
+        """The module that a call runs, or a method or function of which it runs."""
+        return module_of(call) or self.conventions.given_root(call)
 
     def _refuse(self, call: Call) -> None:
         self.reports.report("module-value", call, UNKNOWN_PLACE)

@@ -46,6 +46,7 @@ from .given import (
 from .initialisers import initialisers
 from .path import module_of
 from .presence import Presence
+from .rooted import Roots
 from .unsettled import Unsettled
 from .walked import Walked, fills_others
 
@@ -58,6 +59,7 @@ class Conventions(Signatures):
     initialisers: dict[Function, str]  # methods that `init` calls, and what they make
     names: ComputedNames  # the arrays under computed names
     stateful: set[str]  # the names of buffers that are part of the state
+    roots: Roots  # what plain functions read parts of
     presence: Presence  # whether a module has an array
     inside: frozenset[Node]  # the functions that stand in others
     computing = {
@@ -85,6 +87,10 @@ class Conventions(Signatures):
     def of_value(self, method: Expression) -> Threads:
         """What a method or a module needs that is handed on as a value."""
         return self._of_call(Call(clone(method)))
+
+    def given_root(self, call: Call) -> Expression | None:
+        """What a call gives plain functions to read parts of."""
+        return self.roots.given(call, self.targets(call))
 
     def initialised(self, call: Call) -> str | None:
         """What a call makes that runs one of the methods that `init` calls."""
@@ -171,6 +177,7 @@ class Conventions(Signatures):
         return replace(all, known=False)
 
     def _solve(self) -> None:
+        self.roots = Roots(f for f in self.functions if f not in self.building)
         self._builders: dict[Function, bool] = {}
         self.inside = frozenset(f for f in self.functions if is_inside(f))
         self.stateful = self.written | unmade(self.functions, self.written, self.effects)

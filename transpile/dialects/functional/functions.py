@@ -41,7 +41,7 @@ from .constructor.copies import list_copies
 from .conventions import Conventions, is_inside
 from .data_writes import write_for_the_call
 from .leaves import Leaves
-from .path import Path, module_of
+from .path import Path
 from .paths import Paths
 from .plan import Plan, Words
 
@@ -110,7 +110,7 @@ class Running(running.Running):
         """The entry of the state that a call gives anew."""
         if self.conventions.is_closure(call):
             return Name(self.words.state)
-        module = module_of(call)
+        module = self.calls.module(call)
         path = self.paths.of(module) if module is not None else None
         if path is None:
             self.reports.report(
@@ -121,7 +121,7 @@ class Running(running.Running):
 
     def tail(self, call: Call) -> bool:
         """Whether `return call` gives value and state as they come out of the call."""
-        module = module_of(call)
+        module = self.calls.module(call)
         own = module is not None and self.paths.of(module) == Path()
         own = own or self.conventions.is_closure(call)
         alone = self.plan.gives_state_alone(call) or self.plan.is_procedure(self.function)

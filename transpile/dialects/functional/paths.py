@@ -57,6 +57,8 @@ class Paths:
         names = [p.name for p in self.whole.parameters]
         inside = {p.name for f in around[:-1] for p in f.parameters}
         own = names[0] if method and names else None
+        if (root := plan.conventions.roots.of(self.whole)) is not None:
+            own, self.owner = root.name, root.cls
         self.self_name = own if own not in inside else None
         self._parameters = {*names, *inside}
         self.bound = bindings(function)
