@@ -5340,6 +5340,45 @@ def test_a_param_has_what_tensors_have(target):
     np.testing.assert_allclose(found["fc.weight"], np.full((4, 4), 0.3), rtol=1e-6)
 
 
+SHAPE_SET_ELSEWHERE = """
+class Same(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.shape = x.shape
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient.reshape(ctx.shape)
+
+
+def weights_init(m):
+    if m.__class__.__name__.find("Linear") != -1:
+        nn.init.normal_(m.weight.data, 5.0, 0.02)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.apply(weights_init)
+
+    def forward(self, x):
+        return Same.apply(self.fc(x))
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_shape_of_a_param_that_begins_anew_is_its_own(target):
+    (made,), support, _ = dialect.convert([given(HEAD + SHAPE_SET_ELSEWHERE)], "", target)
+    cls = converted(made.code, support)["Net"]
+    model = built(cls, cls)
+    if target == "functional":
+        model = model.init(jax.random.key(0)), {}
+    found = to_torch(*model) if isinstance(model, tuple) else to_torch(model)
+    np.testing.assert_allclose(np.asarray(found["fc.weight"]), np.full((4, 4), 5.0), rtol=0.05)
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_is_built_alike_and_given_the_values_of_another_begins_as_that(target):
     (made,), support, _ = dialect.convert([given(HEAD + COPIED_STARTS)], "", target)

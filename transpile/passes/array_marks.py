@@ -8,6 +8,7 @@ Where such a mark is read, it is reported, and raises there.
 from typing import Any
 
 from ..facts.values.lattice import UNKNOWN, Tensor
+from ..facts.values.vocabulary import PROPERTIES
 from ..model.expressions import Attribute, Call, Constant, Name
 from ..model.names import dotted, everywhere
 from ..model.node import Expression, Node, Statement
@@ -16,8 +17,8 @@ from ..model.project import Project
 from ..model.statements import Assign, ExpressionStatement, For
 from .pass_ import Changes, Pass
 
-# what torch itself sees to when it is set
-_OF_TORCH = frozenset({"data", "grad", "requires_grad", "real", "imag", "names"})
+# what torch itself sees to when it is set, and what it lets nobody set: `ctx.shape` is no tensor's
+_OF_TORCH = PROPERTIES | {"data", "grad", "requires_grad", "real", "imag", "names"}
 _LISTING = (
     "children named_children modules named_modules parameters named_parameters state_dict items"
 ).split()

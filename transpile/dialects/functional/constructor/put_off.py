@@ -107,7 +107,7 @@ class PutOff(Form):
         call.keywords.insert(0, None)
         call.adopt()
         call.restate()
-        value, kept = self.kept.fields(call)
+        value, kept = self.kept.fields(call, (whole, key))
         made = Lambda([Parameter(whole), Parameter(key), *defaults, *kept], value)
         self._give_keys(made, key)
         method = Constant("init" if kind == PARAM else "init_state")
@@ -155,7 +155,7 @@ class PutOff(Form):
         """A function of a key; what is another thing by the time it runs is a default."""
         value = self._whole(value)
         key = fresh("key", names_in(value))
-        value, kept = self.kept.fields(value)
+        value, kept = self.kept.fields(value, (key,))
         made = Lambda([Parameter(key), *self.kept.defaults(value, at), *kept], value)
         self._give_keys(made, key)
         return made
@@ -214,7 +214,7 @@ class PutOff(Form):
                 else:
                     read.replace(Name(word))
         key = fresh("key", names | {word})
-        value, kept = self.kept.fields(value)
+        value, kept = self.kept.fields(value, (word, key))
         defaults = [*self.kept.defaults(value, write), *kept]
         defaults = [p for p in defaults if p.name != word]
         made = Lambda([Parameter(word), Parameter(key), *defaults], value)
