@@ -5379,6 +5379,46 @@ def test_the_shape_of_a_param_that_begins_anew_is_its_own(target):
     np.testing.assert_allclose(np.asarray(found["fc.weight"]), np.full((4, 4), 5.0), rtol=0.05)
 
 
+FIRST_NAME_ON_SOME_WAYS = """
+class Down(nn.Module):
+    def __init__(self, channels, use_conv=False, name="conv"):
+        super().__init__()
+        if use_conv:
+            conv = nn.Linear(channels, channels)
+        else:
+            conv = nn.LayerNorm(channels)
+        if name == "conv":
+            self.conv_0 = conv
+            self.conv = conv
+        elif name == "other":
+            self.conv = conv
+        else:
+            self.conv = conv
+
+    def forward(self, x):
+        return self.conv(x)
+
+
+class Net(nn.Module):
+    def __init__(self, name="conv"):
+        super().__init__()
+        self.a, self.b = Down(4, True), Down(4, False, "none")
+        scale = nn.Linear(4, 4)
+        if name:
+            self.first_scale = scale
+        self.scale = scale
+
+    def forward(self, x, y):
+        return self.scale(self.a(x)) + self.b(y)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_module_has_the_name_that_it_has_on_all_ways(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    verify(HEAD + FIRST_NAME_ON_SOME_WAYS, "Net", "", inputs, target)
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_is_built_alike_and_given_the_values_of_another_begins_as_that(target):
     (made,), support, _ = dialect.convert([given(HEAD + COPIED_STARTS)], "", target)

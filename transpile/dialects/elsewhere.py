@@ -44,8 +44,8 @@ from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign, For
 from . import growing
+from .attribute_reads import Reads
 from .fresh import attributes, fresh, taken
-from .second_names import Reads
 from .submodule_paths import replaces
 from .threading.properties import add_property
 

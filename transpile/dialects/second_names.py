@@ -14,16 +14,19 @@ self.bn.weight                            self.net[0].weight
 
 from collections.abc import Iterator
 
+from ..facts.bindings.activity import bound
 from ..facts.modules import SUBMODULE, Modules
 from ..facts.values.lattice import UNKNOWN, Module
 from ..model.copy import clone
 from ..model.effects import Declare, New
+from ..model.emptied import without_empty_branches
 from ..model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
-from ..model.names import bound_once, is_own, rebound, text
-from ..model.node import Expression, Node
+from ..model.names import bound_once, dotted, everywhere, is_own, rebound, text
+from ..model.node import Expression, Node, Statement
 from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign, Block
+from .attribute_reads import Reads
 from .fresh import fresh, taken
 from .submodule_paths import GROWING, from_root, holds_modules, is_path, replaces, steps
 from .threading.properties import add_property
@@ -39,26 +42,6 @@ def spell_out(project: Project, modules: Modules, alone: bool = False) -> None:
         init = modules.constructor(cls)
         if init is not None and init.parameters:
             _Names(project, cls, init, read, alone).write()
-
-
-class Reads:
-    """The attributes of a project by their names: looked up for each submodule of each class."""
-
-    def __init__(self, project: Project) -> None:
-        self.project = project
-        self._by_name: dict[str, list[Attribute]] | None = None
-
-    def of(self, name: str) -> list[Attribute]:
-        if self._by_name is None:
-            self._by_name = {}
-            for node in (n for file in self.project.ordered for n in file.walk()):
-                if isinstance(node, Attribute):
-                    self._by_name.setdefault(node.name, []).append(node)
-        return self._by_name.get(name, [])
-
-    def changed(self) -> None:
-        """What was found is no more what there is."""
-        self._by_name = None
 
 
 class _Names:
@@ -77,7 +60,7 @@ class _Names:
     def write(self) -> None:
         self._say_which()
         for declare in self.init.nodes(Declare):
-            if declare.kind == SUBMODULE and declare.parent is self.init.body:
+            if declare.kind == SUBMODULE and self._is_for_certain(declare):
                 if self._is_second(declare):
                     self._property(declare)
         names = dict.fromkeys(d.name for d in self.init.nodes(Declare) if d.kind == SUBMODULE)
@@ -89,15 +72,16 @@ class _Names:
 
     def _say_which(self) -> None:
         """`self.a = layer` and `self.b = layer`: the other one is `self.a`."""
-        given = {p.name for p in self.init.parameters}
-        once, firsts = (bound_once(self.init) | given) - rebound(self.init), dict[str, str]()
+        firsts = dict[str, str]()
         for declare in self.init.nodes(Declare):
             made = declare.expression
-            if declare.kind != SUBMODULE or declare.parent is not self.init.body or made is None:
+            if declare.kind != SUBMODULE or made is None or not self._is_for_certain(declare):
                 continue
+            if declare.parent is not self.init.body and getattr(made, "id", None) not in firsts:
+                continue  # a name that it has on some ways is none of all
             if not isinstance(made.value, Module) or len(self._stores(declare.name)) != 1:
                 continue
-            if isinstance(made, Name) and made.id in once:
+            if isinstance(made, Name) and self._is_settled(made.id, declare):
                 first = firsts.setdefault(made.id, declare.name)
             elif isinstance(made, Attribute) and isinstance(made.object, Name):
                 own = made.object.id == self.me
@@ -113,6 +97,29 @@ class _Names:
 
     # --- second names -----------------------------------------------------------------------------
 
+    def _is_settled(self, name: str, declare: Declare) -> bool:
+        """Whether a name is the same module from where it is kept on."""
+        given = {p.name for p in self.init.parameters}
+        once = (bound_once(self.init) | given) - rebound(self.init)
+        return name in once or not any(name in bound(s) for s in self._from(declare))
+
+    def _from(self, declare: Declare) -> list[Statement]:
+        """The statements of the constructor from the one on that has a declaration."""
+        body = self.init.body.body
+        top = next(n for n in (declare, *declare.ancestors()) if n.parent is self.init.body)
+        return body[body.index(top) :]  # type: ignore[arg-type]
+
+    def _is_for_certain(self, declare: Declare) -> bool:
+        """Whether a name is always given, or may be without anybody seeing it: nothing asks whether
+        there is one, as `hasattr` does."""
+        if declare.parent is self.init.body:
+            return True
+        asking = (n for f in self.project.ordered for n in everywhere(f, Call) if n.arguments[1:])
+        asked = (n for n in asking if dotted(n.function) in ("hasattr", "getattr", "delattr"))
+        return self.alone and not any(
+            getattr(n.arguments[1], "constant", None) in (None, declare.name) for n in asked
+        )
+
     def _is_second(self, declare: Declare) -> bool:
         """Whether a name is given to what stands somewhere below `self`, for good."""
         path = declare.expression
@@ -127,8 +134,7 @@ class _Names:
 
     def _after(self, statement: Declare) -> Iterator[Node]:
         """What runs later: what stands behind it, and the other methods."""
-        body = self.init.body.body
-        for other in body[body.index(statement) + 1 :]:
+        for other in self._from(statement)[1:]:
             yield from other.walk()
         for cls in self.family:
             for method in self.project.methods(cls).values():
@@ -160,6 +166,7 @@ class _Names:
         for read in [n for n in self._reads(declare.name) if n not in declare.targets]:
             read.replace(from_root(path, read.object))
         add_property(self.cls, self.init, declare, declare.name, path)
+        without_empty_branches(self.init.body)
         self._changed()
 
     def _reads(self, name: str) -> list[Attribute]:

@@ -23,7 +23,7 @@ from ..model.node import Expression, Node
 from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign, For
-from .second_names import Reads
+from .attribute_reads import Reads
 from .submodule_paths import from_root, holds_modules, is_path, replaces, steps
 
 

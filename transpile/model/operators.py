@@ -80,3 +80,10 @@ def sides(value: Node | None) -> list[Expression]:
     if isinstance(value, Conditional):
         return [*sides(value.body), *sides(value.orelse)]
     return [value] if isinstance(value, Expression) else []
+
+
+def turned(test: Expression) -> Expression:
+    """What holds where a test does not."""
+    if isinstance(test, Unary) and test.operator == "not":
+        return test.operand
+    return Unary("not", test)

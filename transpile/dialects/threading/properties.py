@@ -13,6 +13,7 @@ from typing import TypeVar
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Method, Module
 from ...model.copy import clone
+from ...model.edits import leave_out
 from ...model.effects import Apply, Support, Unconverted, Write
 from ...model.expressions import Attribute, Name
 from ...model.layout import comments
@@ -113,7 +114,7 @@ def add_property(
     made = Function(name, [Parameter(init.parameters[0].name)], body, [Name("property")])
     if statement is not None:
         body.body[0].comments = comments(statement)
-        init.body.take(statement)
+        leave_out(statement)
     made.comments = "\n", ""
     made.file = cls.file
     cls.body.insert_after(init, [made])

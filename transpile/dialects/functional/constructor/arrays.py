@@ -6,7 +6,6 @@ from ....model.effects import Key, Read
 from ....model.expressions import Call, Name
 from ....model.names import target_names
 from ....model.node import Expression, Statement
-from ....model.operators import Unary
 from ....model.program import Function
 from ....model.statements import Assign, Block, Pass
 
@@ -55,10 +54,3 @@ def take_out(statement: Statement) -> None:
         block.substitute(statement, [Pass()])
     else:
         block.take(statement)
-
-
-def turned(test: Expression) -> Expression:
-    """What holds where a test does not."""
-    if isinstance(test, Unary) and test.operator == "not":
-        return test.operand
-    return Unary("not", test)

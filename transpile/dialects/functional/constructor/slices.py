@@ -7,13 +7,14 @@ made on the way to them. What else they read are fields of the module by then.
 from dataclasses import dataclass, field
 
 from ....facts.bindings.activity import bound
-from ....model.block import is_made_pass
 from ....model.copy import clone
 from ....model.effects import Declare, Tie, Unconverted
+from ....model.emptied import without_empty_branches
 from ....model.expressions import Attribute, Name
 from ....model.layout import comments
 from ....model.names import is_own, target_names
 from ....model.node import Statement
+from ....model.operators import turned
 from ....model.positions import source_of
 from ....model.statements import (
     Assign,
@@ -27,7 +28,7 @@ from ....model.statements import (
     Return,
 )
 from ...reports import Reports
-from .arrays import arrays_of, take_out, turned
+from .arrays import arrays_of, take_out
 from .available import Available
 from .changing import Changing, does_more
 from .events import Events, declares_none
@@ -214,7 +215,7 @@ class Slicer:
         """Take statements out of the constructor, and branches that do nothing any more."""
         for statement in gone:
             take_out(statement)
-        self._empty(self.function.body)
+        without_empty_branches(self.function.body)
 
     def gone(self, moved: set[Statement]) -> set[Statement]:
         """The events among these, and what was made for them alone."""
@@ -229,34 +230,3 @@ class Slicer:
             if kept == makers:
                 return events | makers
             makers = kept
-
-    def _empty(self, block: Block) -> None:
-        """Branches that do nothing any more go."""
-        for statement in list(block.body):
-            if isinstance(statement, If):
-                if self._is_left_empty(statement):
-                    take_out(statement)
-                else:
-                    _without_empty_side(statement)
-
-    def _is_left_empty(self, node: If) -> bool:
-        self._empty(node.body)
-        if node.orelse is not None:
-            self._empty(node.orelse)
-        sides = [s for side in (node.body, node.orelse) if side is not None for s in side.body]
-        return bool(sides) and all(map(is_made_pass, sides))
-
-
-def _without_empty_side(node: If) -> None:
-    """A branch that does something on one way alone."""
-    assert isinstance(node.parent, Block)
-    if node.orelse is None or node.parent.form == "elif":
-        return
-    if all(map(is_made_pass, node.orelse.body)):
-        made = If(node.test, node.body)
-    elif all(map(is_made_pass, node.body.body)) and node.orelse.form != "elif":
-        made = If(turned(node.test), node.orelse)
-    else:
-        return
-    made.comments = comments(node)
-    node.parent.substitute(node, [made])
