@@ -218,6 +218,24 @@ def test_a_table_that_may_be_longer_is_told(word, told):
     assert [d.id for changes in caches.run(project) for d in changes.diagnostics] == told
 
 
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("if self.m is None:\n    self.m = torch.ones(x.shape[1])\nreturn x * self.m", True),
+        ("w = x.size(1)\nif self.m is None:\n    self.m = torch.ones(w)\nreturn x * self.m", True),
+        ("if self.m is None:\n    self.m = torch.ones(4)\nreturn x * self.m", False),
+        ("if self.m is None or len(self.m) != len(x):\n    self.m = torch.ones(len(x))\nreturn x * self.m", False),
+    ],
+)
+def test_what_the_first_call_makes_of_its_sizes_is_told(body, told):
+    project = Project("")
+    path = PurePosixPath("net.py")
+    project.add(path, lower(program("self.m = None", body), path))
+    project.link()
+    found = [d.id for changes in caches.run(project) for d in changes.diagnostics]
+    assert found == ["taken-for-granted"] * told
+
+
 def test_what_others_read_is_kept():
     reads = "\n\nclass Other(nn.Module):\n    def forward(self, net):\n        return net.table\n"
     source = program("self.n = None\nself.table = None", NEW + "return x * self.table", reads)

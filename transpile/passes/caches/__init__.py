@@ -32,6 +32,7 @@ from .fills import Fills
 from .guards import ABSENT, UNKNOWN, literal
 from .kept import Kept
 from .pure import Purity
+from .sizes import keeps_first
 from .stores import is_changed, written
 
 _ASKING = frozenset(("register_buffer", "hasattr", "getattr", "setattr"))
@@ -40,6 +41,10 @@ _SHOWING = frozenset(("__init__", "__repr__", "extra_repr"))
 _TOLD = (
     "this is made anew for each size: of a table for more rows, the part that is used must be the "
     "same"
+)
+_FIRST = (
+    "this is made anew for the sizes of each call, where torch keeps what the first call made: with"
+    " other sizes later the two differ"
 )
 
 
@@ -79,8 +84,9 @@ class _Caches:
             if not kept.names:
                 continue
             changes = Changes(kept.method)
-            if kept.is_told:
-                changes.report("taken-for-granted", kept.guards[0].test, _TOLD)
+            if kept.is_told or keeps_first(kept.body, kept.guards, kept.me):
+                why = _TOLD if kept.is_told else _FIRST
+                changes.report("taken-for-granted", kept.guards[0].test, why)
             changes.change(kept.method, functools.partial(_write, kept=kept))
             yield changes
             filling |= called.methods - called.called(self.constructor)
