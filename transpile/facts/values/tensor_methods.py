@@ -120,7 +120,7 @@ def _by_rules(
 ) -> Value | None:
     """What the rules for a method return; None where the receiver may be no tensor."""
     tensor = isinstance(receiver, Tensor)
-    if name == "item" and not args and frame.facts.on_host(frame.function):
+    if name == "item" and not args and (frame.constructs or frame.facts.on_host(frame.function)):
         return Static()
     if name in ("numpy", "tolist") and not args:
         return _of_the_host(frame, receiver, name)
