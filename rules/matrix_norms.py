@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from transpile.rule import rule
+from transpile.rule import known, rule
 
 from .norms import vector_norm
 
@@ -14,6 +14,14 @@ def linalg_norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
     if isinstance(dim, int):
         return vector_norm(A, ord, dim=dim, keepdim=keepdim, dtype=dtype)
     return matrix_or_vector_norm(A, ord, dim, keepdim, dtype)
+
+
+@rule("torch.linalg.norm[compared]", "torch.linalg.norm[dividing]")
+def linalg_norm_without_gradient(A, ord=None, dim=None, keepdim=False, *, dtype=None):
+    if ord is None and dtype is None and (dim is None or isinstance(dim, int)):
+        if not known(jnp.finfo(A.dtype).bits == 16):
+            return jnp.linalg.norm(A, axis=dim, keepdims=keepdim)
+    return linalg_norm(A, ord, dim, keepdim, dtype=dtype)
 
 
 def matrix_or_vector_norm(A, ord, dim=None, keepdim=False, dtype=None):

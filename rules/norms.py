@@ -58,7 +58,7 @@ def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
     return vector_norm(input, p, dim=dim, keepdim=keepdim, dtype=dtype)
 
 
-@rule("torch.norm[compared]", "torch.Tensor.norm[compared]")
+@rule("torch.norm[compared]", "torch.Tensor.norm[compared]", "torch.norm[dividing]", "torch.Tensor.norm[dividing]")
 def norm_without_gradient(input, p="fro", dim=None, keepdim=False, dtype=None):
     if isinstance(p, float):  # no word
         return vector_norm(input, p, dim=dim, keepdim=keepdim, dtype=dtype)

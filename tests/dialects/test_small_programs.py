@@ -1358,6 +1358,49 @@ class Net(nn.Module):
         return o["disp", 0] + o[("disp", 1)] + y
 """
 # Classes of layers, of which the project's own constructions say all; but for Net's, which others make.
+# Modules that a constructor is given, all of which take the same.
+GIVEN_ALIKE = """
+class Scores(nn.Module):
+    def __init__(self, p=0.0):
+        super().__init__()
+        self.drop = nn.Dropout(p)
+
+    def forward(self, q, k):
+        return self.drop(torch.softmax(q @ k.t(), -1)) @ k
+
+
+class Att(nn.Module):
+    def __init__(self, scores, n):
+        super().__init__()
+        self.scores = scores
+        self.q = nn.Linear(n, n)
+
+    def forward(self, x, y):
+        return self.scores(self.q(x), self.q(y))
+
+
+class Layer(nn.Module):
+    def __init__(self, attention, norm=None):
+        super().__init__()
+        self.attention = attention
+        self.norm = norm
+
+    def forward(self, x, y):
+        x = x + self.attention(x, y)
+        return x if self.norm is None else self.norm(x)
+
+
+class Net(nn.Module):
+    def __init__(self, n=4):
+        super().__init__()
+        made = [Layer(Att(Scores(), n), nn.LayerNorm(n)), Layer(Att(Scores(), n))]
+        self.layers = nn.ModuleList(made)
+
+    def forward(self, x, y):
+        for layer in self.layers:
+            x = layer(x, y)
+        return x
+"""
 GIVEN_CLASSES = """
 class Mlp(nn.Module):
     def __init__(self, d, act_layer=nn.GELU, drop=0.):
@@ -2220,6 +2263,31 @@ class Net(nn.Module):
         p = torch.cumprod(torch.cat([x, x], -1), -1)
         z = (v + w + cls + h[:, None]) * kept
         return z, *flat, padded, ints.to(x.dtype), p, two[1]
+"""
+# Sizes that a layer or an array of the constructor has, or that are taken modulo one; -1 is none.
+HELD_SIZES = """
+import math
+
+
+class Net(nn.Module):
+    def __init__(self, classes=4, kept=-1):
+        super().__init__()
+        self.classes, self.kept = classes, kept
+        self.window = window = 5
+        self.centers = nn.Parameter(torch.randn(self.classes, 4))
+        self.fc = nn.Linear(4, self.window)
+
+    def grid(self, h, w):
+        return torch.arange(h)[:, None].expand(h, w) * torch.arange(w)[None].expand(h, w)
+
+    def forward(self, x, y):
+        b, t = x.shape
+        squares = (x ** 2).sum(1, keepdim=True).expand(b, self.classes)
+        squares = squares + (self.centers ** 2).sum(1, keepdim=True).expand(self.classes, b).t()
+        rest = (self.window - t % self.window) % self.window
+        padded = F.pad(y, (0, rest)).masked_fill(y[:, :1] > 9, -math.inf) + self.fc(x)
+        z = x / x.norm(dim=1, keepdim=True)
+        return squares + self.grid(3, 4), padded, z, y[:1].expand(self.kept, 4)
 """
 # What a dict of modules is asked for like any module.
 COUNTED_PARAMETERS = """
@@ -3784,6 +3852,13 @@ def test_sizes_that_are_told_are_said_in_jax(target):
 
 
 @pytest.mark.parametrize("target", TARGETS)
+def test_sizes_that_a_constructor_tells_are_said_in_jax(target):
+    (made,), _, _ = dialect.convert([given(HEAD + HELD_SIZES)], "", target)
+    assert re.findall(r"nn\.([a-z_]+)\(", made.code) == ["expand_to"], made.code
+    assert "nn.expand_to(y[:1], (self.kept, 4))" in made.code
+
+
+@pytest.mark.parametrize("target", TARGETS)
 def test_what_is_not_converted_is_said_on_lines_that_fit(target):
     call = "torch.utils.data.DataLoader(\n    a,\n    b, name='c'" + ", aa=1" * 30 + ",\n)"
     (made,), _, _ = dialect.convert([given(f"import torch\na = {call}\n")], "", target)
@@ -3800,6 +3875,36 @@ def test_classes_given_at_all_constructions_are_called_as_they_are():
     (made,), _, _ = dialect.convert([given(HEAD + GIVEN_CLASSES)], "", "functional")
     assert ".apply(" not in made.code
     assert 'self.mlp(params["mlp"], self.norm(params["norm"], x))' in made.code
+
+
+def test_what_is_given_is_called_as_all_that_are_known_are():
+    """What takes less may be given too; it is one module, wherever it is given."""
+    (made,), support, _ = dialect.convert([given(HEAD + GIVEN_ALIKE)], "", "functional")
+    assert ".apply(" not in made.code
+    assert 'self.norm(params["norm"], x)' in made.code
+    names = converted(made.code, support)
+    nn, x, y = names["nn"], jnp.arange(12.0).reshape(3, 4), jnp.ones((3, 4))
+    both = jnp.tanh(x + x * y)
+    layer = names["Layer"](lambda x, y: x * y, jnp.tanh)
+    assert layer.init(jax.random.key(0)) == {"attention": {}, "norm": {}}
+    assert jnp.array_equal(layer(layer.init(jax.random.key(0)), x, y), both)
+
+    class Scaled(nn.Module):
+        def init(self, key):
+            return {"by": jnp.full(4, 2.0)}
+
+        def __call__(self, params, x, y):
+            return x * y * params["by"]
+
+    shared = Scaled()
+    pair = nn.ModuleList([names["Layer"](shared), names["Layer"](shared, names["Layer"](shared).norm)])
+    assert pair[0].attention is pair[1].attention and isinstance(pair[0].attention, Scaled)
+    params = pair[0].init(jax.random.key(0))
+    assert params["attention"]["by"].shape == (4,)
+    for run in (pair[0], lambda *given: pair[0].apply(given[0], {}, *given[1:])[0]):
+        assert jnp.array_equal(run(params, x, y), x + x * y * 2)
+    with pytest.raises(TypeError, match="takes state"):
+        names["Layer"](None, type("Stateful", (nn.Module,), {"__call__": lambda self, state, x: x})())
 
 
 @pytest.mark.parametrize("target", TARGETS)

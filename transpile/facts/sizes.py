@@ -7,12 +7,23 @@ b, t, _ = x.shape                               p.expand(b, 1, -1)              
 
 from collections.abc import Callable
 
-from ..model.expressions import Attribute, Call, Constant, Display, Name, Slice, Starred, Subscript
+from ..model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Constant,
+    Display,
+    Lambda,
+    Name,
+    Slice,
+    Starred,
+    Subscript,
+)
 from ..model.names import dotted
-from ..model.node import Expression, Node
-from ..model.operators import Binary, Unary
+from ..model.node import Expression, Node, Statement
+from ..model.operators import Binary, Boolean, Conditional, Unary
 from ..model.program import Class, Scope
-from ..model.statements import Assign
+from ..model.statements import Assign, ExpressionStatement, Return
 from .bindings import Definitions
 from .modules import Modules
 from .values.lattice import Module
@@ -102,23 +113,26 @@ def _has_factor(size: Expression | None, n: int) -> bool:
 # --- sizes of arrays that are there ---------------------------------------------------------------
 
 # What makes an array: where its size, or shape, is given.
-_MADE = {"jnp.linspace": 2, "jnp.zeros": 0, "jnp.ones": 0, "jnp.full": 0}
+_MADE = {"jnp.linspace": 2, "jnp.arange": 0, "jnp.zeros": 0, "jnp.ones": 0, "jnp.full": 0}
 
 
 class Sizes:
     """Which numbers of one scope are sizes of arrays, or made of such, so that none is -1."""
 
-    def __init__(self, scope: Scope) -> None:
-        self.definitions = Definitions(scope)
+    def __init__(self, scope: Scope, held: Callable[[str], bool] = lambda name: False) -> None:
+        self.definitions, self.held = Definitions(scope), held
 
     def is_size(self, node: Expression) -> bool:
-        """`x.shape[0]`, `b` of `b, t = x.shape`, `len(x)`, `b * t`, a literal from 0."""
+        """`x.shape[0]`, `b` of `b, t = x.shape`, `len(x)`, `b * t`, `self.n` of a layer, `a % b`, a
+        literal from 0."""
         if isinstance(node, Constant):
             return type(node.constant) is int and node.constant >= 0
         if isinstance(node, Subscript):
             return not isinstance(node.index, Slice) and self.is_shape(node.object)
         if isinstance(node, Attribute):
-            return node.name == "size"
+            return node.name == "size" or _is_own(node) and self.held(node.name)
+        if isinstance(node, Binary) and node.operator == "%":
+            return self.is_size(node.right)
         if isinstance(node, Call):
             return dotted(node.function) == "len" or _is_method(node, "size")
         if isinstance(node, Binary) and node.operator in ("+", "*", "//"):
@@ -153,16 +167,20 @@ class Sizes:
         """Whether an array of that size was made before: `t = jnp.linspace(0.0, 1.0, n)` raises
         where n is -1."""
         definition, blocks = self.definitions.definition(name), set(name.ancestors())
+        before = True
         for use in self.definitions.uses.get(definition, ()) if definition is not None else ():
-            if use is name:
-                return False
+            before = before and use is not name
             listed = isinstance(use.parent, Display) and use.parent.kind in ("tuple", "list")
             given = use.parent if listed else use
             call = given.parent if given is not None else None
-            if isinstance(call, Call) and isinstance(call.parent, Assign):
+            where = statement_of(call)
+            if isinstance(call, Call) and (
+                where in blocks or before and where and where.parent in blocks
+            ):
                 place = _MADE.get(dotted(call.function) or "", len(call.arguments))
                 shape = call.arguments[place] if place < len(call.arguments) else None
-                if shape is given and call.parent.parent in blocks:
+                alone = len(call.arguments) == 1 or dotted(call.function) != "jnp.arange"
+                if shape is given and alone:
                     return True
         return False
 
@@ -218,6 +236,17 @@ class Sizes:
                     starred = any(isinstance(e, Starred) for e in target.elements)
                     return None if starred else len(target.elements)
         return None
+
+
+# What is in them may not be evaluated.
+_MAYBE = (Boolean, Comprehension, Conditional, Lambda)
+
+
+def statement_of(node: Node | None) -> Statement | None:
+    """The statement that evaluates an expression for certain."""
+    while isinstance(node, Expression) and not isinstance(node, _MAYBE):
+        node = node.parent
+    return node if isinstance(node, (Assign, ExpressionStatement, Return)) else None
 
 
 def _is_method(call: Call, name: str) -> bool:

@@ -1,6 +1,9 @@
 """Layers in the place of others; keys for what is not counted before it runs."""
 
+import copy
 import functools
+import inspect
+import weakref
 
 import jax
 
@@ -18,12 +21,46 @@ class Identity(Module):
 def as_module(function, effects=None):
     """What can be called like a module: modules and None as they are, other functions wrapped.
 
-    A module takes no more than these effects: the model that it is given to has no others for it.
+    A module takes no more than these effects: the model that it is given to has no others for it. One that takes
+    fewer is called with all of them as well.
     """
+    if callable(function) and not isinstance(function, (Module, type)):
+        function = Function(function)
     if isinstance(function, Module) and effects is not None:
         _refuse_more(type(function), _all_effects(function), effects)
-    given = isinstance(function, (Module, type)) or not callable(function)
-    return function if given else Function(function)
+        return _with_effects(function, frozenset(effects))
+    return function
+
+
+_views = weakref.WeakKeyDictionary()  # so that one module that two others are given stays one
+
+
+def _with_effects(module, effects):
+    """A module as one that takes these effects, of which it may need fewer."""
+    own = _effects(type(module).__call__) if callable(module) else effects
+    if effects <= own and own - effects <= {"key", "training"}:
+        return module
+    views = _views.setdefault(module, {})
+    if effects not in views:
+        views[effects] = copy.copy(module)
+        views[effects].__class__ = _taking(type(module), effects)
+    return views[effects]
+
+
+@functools.cache
+def _taking(cls, effects):
+    """A class whose modules take these effects, and hand on what those of ``cls`` need."""
+
+    def run(self, *args, key=None, training=False, **kwargs):
+        inner, args = copy.copy(self), list(args)
+        inner.__class__ = cls
+        params = args.pop(0) if "params" in effects else {}
+        state = args.pop(0) if "state" in effects else {}
+        output, state = inner.apply(params, state, *args, key=key, training=training, **kwargs)
+        return (output, state) if "state" in effects else output
+
+    run.__signature__ = inspect.Signature([inspect.Parameter(e, inspect.Parameter.KEYWORD_ONLY) for e in sorted(effects)])
+    return type(cls.__name__, (cls,), {"__call__": run})
 
 
 def _all_effects(module):

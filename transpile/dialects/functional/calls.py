@@ -120,7 +120,8 @@ class Calls:
         if path is None:
             self._refuse(call)
             return
-        for argument, word in list(zip(call.arguments, call.keywords)) if uniform else ():
+        loose = uniform or self.conventions.of_given(call) is not None
+        for argument, word in list(zip(call.arguments, call.keywords)) if loose else ():
             if word in set(self.words):  # as every model has its own one
                 call.respell(argument, f"{word}_")
         given: list[Expression] = []

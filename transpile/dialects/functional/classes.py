@@ -146,7 +146,8 @@ class ClassWriter:
             takes = reduce(or_, threads) if threads else ANYTHING
             words = {"params": takes.params, "state": takes.takes, "key": takes.draws}
             words["training"] = takes.mode
-            if all(words.values()):
+            alike = isinstance(value, Module) and self.plan.conventions.alike_given(value)
+            if all(words.values()) and not alike:
                 continue
             given = [Constant(word) for word, needed in words.items() if needed]
             if not isinstance(value, Module):

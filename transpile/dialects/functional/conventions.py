@@ -131,6 +131,21 @@ class Conventions(Signatures):
         held = (root(t) for t in written if isinstance(t, Read) and t.kind == PARAM)
         return any(name is not None and name.id != own for name in held)
 
+    def of_given(self, call: Call) -> Threads | None:
+        """What a call takes of a module that was given: all those known take the same, and
+        `nn.as_module` sees to it that any other takes that too."""
+        found, value = super().of_given(call), call.function.value
+        if found is None or not isinstance(value, Module):
+            return found
+        return replace(found, known=self.alike_given(value) is not None)
+
+    def alike_given(self, value: Module) -> Threads | None:
+        """What all modules take that a constructor is known to be given, if they take the same."""
+        given = self.effects.given(value) or [] if value.checked else []
+        kinds = {replace(self.of(function), known=True) for function in given}
+        alone = len(kinds) == 1 and not any(map(self._is_of_container, given))
+        return next((one for one in kinds if alone and one.takes == one.gives), None)
+
     # --- functions inside of others ---------------------------------------------------------------
 
     def given(self, function: Function) -> Threads:

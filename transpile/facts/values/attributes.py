@@ -105,7 +105,11 @@ def _of_external(frame: Frame, base: External, name: str) -> Value:
     found = canonical(f"{base.name}.{name}")
     if found.startswith("torch.") or found in frame.facts.rulebook.by_torch:
         return torch_name(frame, found)
-    return FLOAT if base.name in ("numpy", "math") and name in ("pi", "e") else External(found)
+    return (
+        FLOAT
+        if base.name in ("numpy", "math") and name in ("pi", "e", "inf", "nan")
+        else External(found)
+    )
 
 
 def _of_tensor(frame: Frame, base: Tensor, name: str) -> Value:

@@ -17,13 +17,14 @@ from ...model.positions import source_of
 from ...model.program import Class, File, Function, Scope
 from ...model.project import Project
 from ...model.rulebook import Definition
-from ...model.statements import ExpressionStatement, Import
+from ...model.statements import Assign, ExpressionStatement, Import
+from ...source.splice import show
 from ..pass_ import Changes
 from .bind import Argument, choose
 from .inline import Use
 from .layout import changed_in_place
 from .legacy_sizes import told
-from .literals import known
+from .literals import known, literal, simple
 from .specialise import Refused
 
 Handler = Callable[["Conversion", Node], bool]
@@ -88,7 +89,10 @@ class Conversion:
     # --- rules -----------------------------------------------------------------------------------
 
     def rules(self, name: str, call: Call) -> tuple[Definition, ...]:
-        """The rules of a torch name; one for `name[compared]` goes first without gradient."""
+        """The rules of a torch name; one for `name[compared]` goes first without gradient, and one
+        for `name[dividing]` where what it is of is divided by it."""
+        if _divides_its_own(call) and (found := self.rulebook.find(f"{name}[dividing]")):
+            return found
         found = self.rulebook.find(f"{name}[compared]")
         if found and not self.compared:
             object = [call.function.object] if isinstance(call.function, Attribute) else []
@@ -196,6 +200,20 @@ class Conversion:
         if new.value is None and isinstance(known(node), Torch):
             new.value = UNKNOWN
         self.changes.replace(node, new)
+
+
+def _divides_its_own(call: Call) -> bool:
+    """`x / x.norm(dim=-1, keepdim=True)`: where the norm is 0 the quotient is NaN already; and no
+    gradient passes `x /= x.norm()`, where torch's norm would have to read the x of before."""
+    around, method = call.parent, call.function
+    if not isinstance(around, (Assign, Binary)) or around.operator != "/":
+        return False
+    over = around.left if isinstance(around, Binary) else around.targets[0]
+    of, *others = call.arguments if isinstance(known(method), Torch) else [method, *call.arguments]
+    of = of.object if of is method and isinstance(of, Attribute) else of
+    kept = call.keyword("keepdim")
+    whole = not others or kept is not None and literal(kept) is True
+    return whole and simple(of) and show(of) == show(over)
 
 
 def _computed(node: Expression) -> Expression:

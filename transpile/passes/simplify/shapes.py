@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...facts.axes import Axes
+from ...facts.held_sizes import is_held_size
 from ...facts.sizes import Sizes, is_limit, is_multiple, pieces, sizes_made
 from ...model.copy import clone
 from ...model.effects import Support
@@ -45,12 +46,15 @@ class Shapes:
     @property
     def sizes(self) -> Sizes:
         if self._sizes is None:
-            self._sizes = Sizes(self.scope)
+            self._sizes = Sizes(self.scope, self._is_held)
         return self._sizes
 
     @property
     def cls(self) -> Class | None:
         return self.facts.project.owner(self.scope) if isinstance(self.scope, Function) else None
+
+    def _is_held(self, name: str) -> bool:
+        return self.cls is not None and is_held_size(self.facts.modules, self.cls, name)
 
     @property
     def axes(self) -> Axes:
