@@ -1401,6 +1401,42 @@ class Net(nn.Module):
             x = layer(x, y)
         return x
 """
+# Containers that are given, and what stands in where nothing is.
+GIVEN_HOLDERS = """
+class Res(nn.Module):
+    def __init__(self, fn, skip=None):
+        super().__init__()
+        self.fn = fn
+        self.skip = skip or nn.Identity()
+
+    def forward(self, x):
+        return self.fn(x) + self.skip(x)
+
+
+class Wrap(nn.Module):
+    def __init__(self, fn, norm=None):
+        super().__init__()
+        if norm is None:
+            norm = nn.BatchNorm1d(4)
+        self.fn = fn
+        self.norm = norm
+
+    def forward(self, x):
+        return self.norm(self.fn(x))
+
+
+class Net(nn.Module):
+    def __init__(self, n=4):
+        super().__init__()
+        self.a = Res(nn.Sequential(nn.Linear(n, n), nn.ReLU()))
+        self.b = Res(nn.Sequential(nn.Linear(n, n), nn.BatchNorm1d(n)), nn.Linear(n, n))
+        self.c = Wrap(nn.Linear(n, n), nn.LayerNorm(n))
+        self.d = Wrap(nn.Linear(n, n))
+        self.e = Wrap(nn.Sequential(nn.Linear(n, n), nn.Dropout(0.0)))
+
+    def forward(self, x, y):
+        return self.e(self.d(self.c(self.b(self.a(x)))))
+"""
 GIVEN_CLASSES = """
 class Mlp(nn.Module):
     def __init__(self, d, act_layer=nn.GELU, drop=0.):
@@ -3888,6 +3924,9 @@ def test_what_is_given_is_called_as_all_that_are_known_are():
     layer = names["Layer"](lambda x, y: x * y, jnp.tanh)
     assert layer.init(jax.random.key(0)) == {"attention": {}, "norm": {}}
     assert jnp.array_equal(layer(layer.init(jax.random.key(0)), x, y), both)
+    (made,), _, _ = dialect.convert([given(HEAD + GIVEN_HOLDERS)], "", "functional")
+    assert 'self.fn(params["fn"], state["fn"], x, training=training)' in made.code
+    assert 'self.norm = nn.as_module(norm, ["params", "state", "training"])' in made.code
 
     class Scaled(nn.Module):
         def init(self, key):

@@ -1,12 +1,10 @@
 """A class of modules: its bases, its constructor with `init`, its methods."""
 
-from collections.abc import Iterable
 from functools import reduce
 from operator import or_
 
 from ...facts.values.calls import is_super
 from ...facts.values.lattice import Module, Value, named_classes
-from ...model.copy import clone
 from ...model.effects import Apply, Support
 from ...model.expressions import Attribute, Call, Constant, Display, Name
 from ...model.names import dotted, text
@@ -16,7 +14,7 @@ from ...model.statements import Assign, Block, Return
 from ..reports import Reports
 from ..threading.counting import at_start
 from ..threading.properties import setters
-from ..threading.threads import ANYTHING, Threads
+from ..threading.threads import Threads
 from .constructor import Constructor
 from .functions import Running
 from .given import LISTS
@@ -24,6 +22,7 @@ from .plan import Plan
 
 _PART = "is a part of torch's layer, and has no params here: write out what it does"
 _MADE_LATER = "extends a list of params: extend nn.Module, and hold the list in it"
+WORDS = ("params", "state", "key", "training")
 PLAIN = ("torch.nn.Module", "torch.nn.modules.module.Module", "transpile.layer.Module")
 
 
@@ -142,21 +141,25 @@ class ClassWriter:
         is given may take: `nn.as_module(downsample, ["params"])`."""
         checks: list[Assign] = []
         for name, value in self.plan.facts.values.assumed(constructor).items():
-            threads = self._of_known(value)
-            takes = reduce(or_, threads) if threads else ANYTHING
-            words = {"params": takes.params, "state": takes.takes, "key": takes.draws}
-            words["training"] = takes.mode
-            alike = isinstance(value, Module) and self.plan.conventions.alike_given(value)
-            if all(words.values()) and not alike:
-                continue
-            given = [Constant(word) for word, needed in words.items() if needed]
+            given = self._words(value)
             if not isinstance(value, Module):
-                checks.append(Assign([Name(name)], Call(Support("taking"), [Name(name), *given])))
-            elif not self._checked(constructor, name, given):
+                if given is not None and len(given) < len(WORDS):
+                    made = Call(Support("taking"), [Name(name), *given])
+                    checks.append(Assign([Name(name)], made))
+            elif not self._checked(constructor, name) and given is not None:
                 made = Call(Support("as_module"), [Name(name), Display("list", given)])
                 checks.append(Assign([Name(name)], made))
         for check in reversed(checks):
             at_start(constructor.body, check)
+
+    def _words(self, value: Value) -> list[Expression] | None:
+        """The effects that a parameter is known to need; None where it may need any."""
+        threads = self._of_known(value)
+        if not threads:
+            return None
+        takes = reduce(or_, threads)
+        needed = (takes.params, takes.takes, takes.draws, takes.mode)
+        return [Constant(word) for word, asked in zip(WORDS, needed) if asked]
 
     def _of_known(self, value: Value) -> list[Threads] | None:
         """What those take that a parameter is known to be, or to make; None for one that is not
@@ -169,12 +172,14 @@ class ClassWriter:
         known = [self.plan.threads(call) for call in found if call is not None]
         return known if len(known) == len(found) else None
 
-    def _checked(self, constructor: Function, name: str, given: Iterable[Expression]) -> bool:
+    def _checked(self, constructor: Function, name: str) -> bool:
         """Whether a module is checked where it is kept, or by the class above that it goes to."""
         calls = [call for call in constructor.nodes(Call, Apply) if _is_of(call, name)]
         kept = [c for c in calls if getattr(c.function, "name", "") == "as_module"]
-        for call in kept:
-            call.append(Display("list", [clone(word) for word in given]))
+        for call in kept:  # what a name stands for there may be more than what was given
+            value = call.arguments[0].value
+            if (given := self._words(value) if value is not None else None) is not None:
+                call.append(Display("list", given))
         above = [
             c for c in calls if isinstance(c.function, Attribute) and is_super(c.function.object)
         ]

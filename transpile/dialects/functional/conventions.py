@@ -32,6 +32,7 @@ from ..placed import CONTAINERS
 from ..threading.changes import is_applied
 from ..threading.signatures import Signatures
 from ..threading.threads import NOTHING, Threads, is_threaded
+from .as_given import AsGiven
 from .buffers import unmade
 from .computed import Computed, ComputedNames
 from .given import (
@@ -132,19 +133,8 @@ class Conventions(Signatures):
         return any(name is not None and name.id != own for name in held)
 
     def of_given(self, call: Call) -> Threads | None:
-        """What a call takes of a module that was given: all those known take the same, and
-        `nn.as_module` sees to it that any other takes that too."""
-        found, value = super().of_given(call), call.function.value
-        if found is None or not isinstance(value, Module):
-            return found
-        return replace(found, known=self.alike_given(value) is not None)
-
-    def alike_given(self, value: Module) -> Threads | None:
-        """What all modules take that a constructor is known to be given, if they take the same."""
-        given = self.effects.given(value) or [] if value.checked else []
-        kinds = {replace(self.of(function), known=True) for function in given}
-        alone = len(kinds) == 1 and not any(map(self._is_of_container, given))
-        return next((one for one in kinds if alone and one.takes == one.gives), None)
+        found = super().of_given(call)
+        return found and replace(found, known=self.as_given.is_direct(call, self.of))
 
     # --- functions inside of others ---------------------------------------------------------------
 
@@ -194,6 +184,7 @@ class Conventions(Signatures):
     def _solve(self) -> None:
         self.roots = Roots(f for f in self.functions if f not in self.building)
         self._builders: dict[Function, bool] = {}
+        self.as_given = AsGiven(self.modules, self.effects, self.values)
         self.inside = frozenset(f for f in self.functions if is_inside(f))
         self.stateful = self.written | unmade(self.functions, self.written, self.effects)
         self.presence = Presence(self.modules, self.functions, self.stateful)
