@@ -1437,6 +1437,111 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.e(self.d(self.c(self.b(self.a(x)))))
 """
+# Lists of modules that are given, kept and taken apart.
+GIVEN_LISTS = """
+class Att(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.q = nn.Linear(n, n)
+        self.drop = nn.Dropout(0.0)
+
+    def forward(self, x, y):
+        return self.drop(self.q(x)) * y
+
+
+class Layer(nn.Module):
+    def __init__(self, attention, n):
+        super().__init__()
+        self.attention = attention
+        self.norm = nn.LayerNorm(n)
+
+    def forward(self, x, y):
+        return self.norm(x + self.attention(x, y))
+
+
+class Encoder(nn.Module):
+    def __init__(self, layers, conv_layers=None, norm=None):
+        super().__init__()
+        self.layers = nn.ModuleList(layers)
+        self.convs = nn.ModuleList(conv_layers) if conv_layers is not None else None
+        self.norm = norm
+
+    def forward(self, x, y):
+        if self.convs is not None:
+            for layer, conv in zip(self.layers, self.convs):
+                x = conv(layer(x, y))
+            x = self.layers[-1](x, y)
+        else:
+            for layer in self.layers:
+                x = layer(x, y)
+        if self.norm is not None:
+            x = self.norm(x)
+        return x
+
+
+class Net(nn.Module):
+    def __init__(self, n=4, distil=True):
+        super().__init__()
+        self.a = Encoder([Layer(Att(n), n) for _ in range(2)], [nn.Linear(n, n)] if distil else None, norm=nn.LayerNorm(n))
+        self.b = Encoder([Layer(Att(n), n), Layer(Att(n), n)])
+
+    def forward(self, x, y):
+        return self.b(self.a(x, y), y)
+"""
+GIVEN_LISTS_APPENDED = """
+class Enc(nn.Module):
+    def __init__(self, blocks=None):
+        super().__init__()
+        self.n = 0
+        self.blocks = nn.ModuleList()
+        if blocks is not None:
+            for b in blocks:
+                self.blocks.append(b)
+                self.n += 1
+
+    def forward(self, x):
+        for b in self.blocks:
+            x = b(x)
+        return x * self.n
+
+
+class Net(nn.Module):
+    def __init__(self, n=4, distil=True):
+        super().__init__()
+        self.a = Enc([nn.Linear(n, n), nn.Linear(n, n)])
+        self.b = Enc()
+
+    def forward(self, x, y):
+        return self.b(self.a(x))
+"""
+GIVEN_LISTS_SPREAD = """
+class Enc(nn.Module):
+    def __init__(self, *blocks):
+        super().__init__()
+        self.net = nn.Sequential(*blocks)
+
+    def forward(self, x):
+        return self.net(x)
+
+
+class Enc2(nn.Module):
+    def __init__(self, blocks, n):
+        super().__init__()
+        self.net = nn.Sequential(*blocks, nn.Linear(n, n))
+
+    def forward(self, x):
+        return self.net(x)
+
+
+class Net(nn.Module):
+    def __init__(self, n=4, distil=True):
+        super().__init__()
+        self.a = Enc(nn.ReLU(), nn.Linear(n, n))
+        self.b = Enc2([nn.ReLU(), nn.BatchNorm1d(n)], n)
+
+    def forward(self, x, y):
+        return self.b(self.a(x))
+"""
 GIVEN_CLASSES = """
 class Mlp(nn.Module):
     def __init__(self, d, act_layer=nn.GELU, drop=0.):
@@ -3927,6 +4032,9 @@ def test_what_is_given_is_called_as_all_that_are_known_are():
     (made,), _, _ = dialect.convert([given(HEAD + GIVEN_HOLDERS)], "", "functional")
     assert 'self.fn(params["fn"], state["fn"], x, training=training)' in made.code
     assert 'self.norm = nn.as_module(norm, ["params", "state", "training"])' in made.code
+    (made,), _, _ = dialect.convert([given(HEAD + GIVEN_LISTS)], "", "functional")
+    assert ".apply(" not in made.code and "state" not in made.code
+    assert 'x = layer(params["layers"][name], x, y, key=k, training=training)' in made.code
 
     class Scaled(nn.Module):
         def init(self, key):

@@ -4,13 +4,15 @@ from functools import reduce
 from operator import or_
 
 from ...facts.values.calls import is_super
-from ...facts.values.lattice import Module, Value, named_classes
+from ...facts.values.lattice import Module, Sequence, Value, named_classes
+from ...model.copy import clone
 from ...model.effects import Apply, Support
-from ...model.expressions import Attribute, Call, Constant, Display, Name
+from ...model.expressions import Attribute, Call, Comprehension, Constant, Display, ForClause, Name
 from ...model.names import dotted, text
 from ...model.node import Expression
+from ...model.operators import Boolean, Compare, Conditional
 from ...model.program import Class, Function, Parameter
-from ...model.statements import Assign, Block, Return
+from ...model.statements import Assign, Block, If, Return
 from ..reports import Reports
 from ..threading.counting import at_start
 from ..threading.properties import setters
@@ -141,8 +143,15 @@ class ClassWriter:
         is given may take: `nn.as_module(downsample, ["params"])`."""
         checks: list[Assign] = []
         for name, value in self.plan.facts.values.assumed(constructor).items():
-            given = self._words(value)
-            if not isinstance(value, Module):
+            held = value.element if isinstance(value, Sequence) else value
+            given = self._words(held)
+            if isinstance(value, Sequence):
+                if given is not None and not _kept_as_list(constructor, name, given):
+                    each = _each(Name(name), given)
+                    default = next(p.default for p in constructor.parameters if p.name == name)
+                    made = each if default is None else Boolean(Name(name), "and", each)
+                    checks.append(Assign([Name(name)], made))
+            elif not isinstance(value, Module):
                 if given is not None and len(given) < len(WORDS):
                     made = Call(Support("taking"), [Name(name), *given])
                     checks.append(Assign([Name(name)], made))
@@ -194,6 +203,31 @@ class ClassWriter:
                 base.replace(Support("Module"))
             elif isinstance(found, str) and found.startswith("torch.nn."):
                 base.replace(Support(found.rpartition(".")[2]))
+
+
+def _kept_as_list(constructor: Function, name: str, given: list[Expression]) -> bool:
+    """Check the modules of a list where it is kept, `nn.ModuleList(layers)`, if that is all that is
+    done with it."""
+    reads = [n for n in constructor.body.walk() if isinstance(n, Name) and n.id == name]
+    asked = [n for n in reads if isinstance(n.parent, (Compare, Conditional, If))]
+    kept = [
+        n
+        for n in reads
+        if isinstance(n.parent, Call) and getattr(n.parent.function, "name", "") == "ModuleList"
+    ]
+    if not kept or len(kept) + len(asked) < len(reads):
+        return False
+    for one in kept:
+        one.wrap(lambda layers: _each(layers, given))
+    return True
+
+
+def _each(layers: Name, given: list[Expression]) -> Expression:
+    """`[nn.as_module(layer, ["params"]) for layer in layers]`"""
+    one = layers.id.removesuffix("s") if layers.id.endswith("s") else "module"
+    listed = Display("list", [clone(word) for word in given])
+    made = Call(Support("as_module"), [Name(one), listed])
+    return Comprehension("list", None, made, [ForClause(Name(one), layers)])
 
 
 def _is_of(call: Call, name: str) -> bool:

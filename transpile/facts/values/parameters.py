@@ -39,7 +39,7 @@ from .lattice import (
     named_classes,
 )
 from .numpy_names import is_bound_to_numpy
-from .stand_ins import gives_values, is_cast_and_called, stood_for
+from .stand_ins import gives_values, is_cast_and_called, is_taken_once, stood_for
 from .usage import is_asked, is_sliced, may_be_number, may_be_numpy, used_as_tensors
 
 
@@ -258,16 +258,26 @@ def _of_constructor(frame: Frame, parameter: Parameter, seen: Value | None) -> V
         return Static(MISSING, seen.type, loose=True)
     if isinstance(seen, Module) and seen.classes:
         return _of_modules(frame, parameter, seen)
+    listed = seen.element if isinstance(seen, Sequence) else None
+    once = isinstance(listed, Module) and is_taken_once(frame.function, parameter.name)
+    if once and isinstance(listed, Module) and listed.classes:
+        found = Sequence(_beside_others(listed), loose=True)
+        frame.facts.note({parameter.name: found}, "assumed", frame.function)
+        return found
     return UNKNOWN
 
 
 def _of_modules(frame: Frame, parameter: Parameter, seen: Module) -> Module:
-    """The modules that a constructor takes: those that the project gives, and others, which
-    dialects see to it that take no more."""
-    checked = not seen.open or seen.checked
-    found = dataclasses.replace(seen, open=True, items=None, checked=checked)
+    """The modules that a constructor takes: those that the project gives, and others."""
+    found = _beside_others(seen)
     frame.facts.note({parameter.name: found}, "assumed", frame.function)
     return found
+
+
+def _beside_others(seen: Module) -> Module:
+    """The same or other modules, which dialects see to it that take no more."""
+    checked = not seen.open or seen.checked
+    return dataclasses.replace(seen, open=True, items=None, checked=checked)
 
 
 def _of_function(seen: Value | None, as_tensor: bool) -> Value:

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ...model.expressions import Attribute, Call, is_none
+from ...model.expressions import Attribute, Call, Name, is_none
 from ...model.names import dotted, everywhere
 from ...model.node import Expression
-from ...model.operators import Boolean, Compare
+from ...model.operators import Boolean, Compare, Conditional
 from ...model.program import Function
 from ...model.statements import Assign, ExpressionStatement, If
 from .frame import Frame
@@ -24,6 +24,16 @@ def gives_values(function: Function | None, name: str) -> bool:
             if first.rpartition(".")[2] in ("weight", "bias") and "." in first:
                 return True
     return False
+
+
+def is_taken_once(function: Function | None, name: str) -> bool:
+    """Whether a list that a constructor is given goes to one place, but for what asks for its
+    length or whether it is there: what two places hold would be one module with two names."""
+    found = function.body.walk() if function is not None else ()
+    reads = [n.parent for n in found if isinstance(n, Name) and n.id == name]
+    asking = (Compare, Conditional, If)
+    taken = [r for r in reads if not isinstance(r, asking)]
+    return sum(not isinstance(r, Call) or dotted(r.function) != "len" for r in taken) == 1
 
 
 def stood_for(function: Function | None, name: str) -> Expression | None:
