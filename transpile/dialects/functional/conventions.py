@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ...facts.modules import SPECTRAL_NORMS, WEIGHT_NORMS
+from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Module
 from ...model.copy import clone
 from ...model.effects import (
@@ -28,6 +29,7 @@ from ...model.expressions import Attribute, Call, Name
 from ...model.names import dotted, root
 from ...model.node import Expression, Node
 from ...model.program import Class, Function
+from ...model.project import Project
 from ..placed import CONTAINERS
 from ..threading.changes import is_applied
 from ..threading.signatures import Signatures
@@ -67,6 +69,10 @@ class Conventions(Signatures):
         **dict.fromkeys(WEIGHT_NORMS, Threads(params=True)),
         **dict.fromkeys(SPECTRAL_NORMS, Threads(takes=True, gives=True, params=True, mode=True)),
     }
+
+    def __init__(self, project: Project, facts: ProgramFacts, kept: Iterable[str] = ()) -> None:
+        self.as_given = AsGiven(facts.modules, facts.effects, facts.values)
+        super().__init__(project, facts, kept)
 
     # --- calls ------------------------------------------------------------------------------------
 
@@ -184,7 +190,6 @@ class Conventions(Signatures):
     def _solve(self) -> None:
         self.roots = Roots(f for f in self.functions if f not in self.building)
         self._builders: dict[Function, bool] = {}
-        self.as_given = AsGiven(self.modules, self.effects, self.values)
         self.inside = frozenset(f for f in self.functions if is_inside(f))
         self.stateful = self.written | unmade(self.functions, self.written, self.effects)
         self.presence = Presence(self.modules, self.functions, self.stateful)

@@ -34,7 +34,6 @@ class Signatures:
 
     def __init__(self, project: Project, facts: ProgramFacts, kept: Iterable[str] = ()) -> None:
         self.project, self.modules, self.effects = project, facts.modules, facts.effects
-        self.values = facts.values
         self.found = Targets(facts.modules, facts.effects)
         self._targets: dict[Call, list[Function] | None] = {}
         self.functions = list(reached(project, self.modules, self.found, set(kept), facts.rulebook))
