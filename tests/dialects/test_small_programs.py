@@ -5687,6 +5687,31 @@ def test_a_module_has_the_name_that_it_has_on_all_ways(target):
     verify(HEAD + FIRST_NAME_ON_SOME_WAYS, "Net", "", inputs, target)
 
 
+NAMED_PARTIAL = """
+from functools import partial
+
+activate = partial(F.relu, inplace=True)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        h = self.fc(y)
+        return activate(self.fc(x)) + activate(h) * h
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_partial_with_a_name_writes_what_it_is_given(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    verify(HEAD + NAMED_PARTIAL, "Net", "", inputs, target)
+    (made,), _, _ = dialect.convert([given(HEAD + NAMED_PARTIAL)], "", target)
+    assert "partial" not in made.code
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_is_built_alike_and_given_the_values_of_another_begins_as_that(target):
     (made,), support, _ = dialect.convert([given(HEAD + COPIED_STARTS)], "", target)
