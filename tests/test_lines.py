@@ -62,6 +62,7 @@ LINES = [
     ("x / x.norm(dim=-1, keepdim=True)", "x / jnp.linalg.norm(x, axis=-1, keepdims=True)"),
     ("x / torch.linalg.norm(x, dim=-1, keepdim=True)", "x / jnp.linalg.norm(x, axis=-1, keepdims=True)"),
     ("x / x.norm()", "x / jnp.linalg.norm(x)"),
+    ("x / torch.norm(x)", "x / jnp.linalg.norm(x)"),
     ("x / x.norm(dim=0)", "x / nn.vector_norm(x, dim=0)"),
     ("y / x.norm(dim=0, keepdim=True)", "y / nn.vector_norm(x, dim=0, keepdim=True)"),
     ("x / (x.norm() + 1e-6)", "x / (nn.vector_norm(x) + 1e-6)"),
@@ -96,6 +97,12 @@ LINES = [
     ("torch.jit._unwrap_optional(x)", "x"),
     ("torch.tensor([1.0, 2.0])", "jnp.array([1.0, 2.0])"),
 ]
+
+
+def test_what_takes_nothing_is_divided():
+    """A call without arguments is no norm of what it divides."""
+    made = convert_source("import torch\n\n\ndef f(n):\n    return torch.get_num_threads() / n, 1 / torch.get_num_threads()\n")
+    assert [d.id for d in made.diagnostics] == ["no-rule", "no-rule"]
 
 
 @pytest.mark.parametrize(("torch_line", "jax_line"), LINES, ids=[line for line, _ in LINES])

@@ -206,10 +206,13 @@ def _divides_its_own(call: Call) -> bool:
     """`x / x.norm(dim=-1, keepdim=True)`: where the norm is 0 the quotient is NaN already; and no
     gradient passes `x /= x.norm()`, where torch's norm would have to read the x of before."""
     around, method = call.parent, call.function
+    torchs = isinstance(known(method), Torch)
     if not isinstance(around, (Assign, Binary)) or around.operator != "/":
         return False
+    if torchs and not call.arguments:  # `torch.cuda.max_memory_allocated() / 1024`
+        return False
     over = around.left if isinstance(around, Binary) else around.targets[0]
-    of, *others = call.arguments if isinstance(known(method), Torch) else [method, *call.arguments]
+    of, *others = call.arguments if torchs else [method, *call.arguments]
     of = of.object if of is method and isinstance(of, Attribute) else of
     kept = call.keyword("keepdim")
     whole = not others or kept is not None and literal(kept) is True
