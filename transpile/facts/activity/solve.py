@@ -9,13 +9,13 @@ from ...model.expressions import Attribute, Call, Lambda, Name
 from ...model.layers import Layers
 from ...model.node import Expression, Node
 from ...model.program import Class, File, Function, Parameter, Scope
-from ...model.statements import Return, With
+from ...model.statements import Assign, Return, With
 from ..bindings import Definitions
 from ..calls import Calls, Target
 from ..values import Values, lattice
 from . import switches
 from .blocks import Off
-from .cells import NONE, OPEN, PARAM, Cells, Sources
+from .cells import NONE, OPEN, PARAM, Cell, Cells, Sources
 from .flows import Flows
 from .identity import Identity
 from .sources import Place, Transfer
@@ -37,6 +37,8 @@ class Solver:
         self._off: dict[Node, Off] = {}
         self._asked: set[Lambda] = set()  # whose results are being asked for
         self.known: set[tuple[Class | None, str]] = set()  # fields that anything is stored in
+        self.solved: set[Any] | None = None  # the cells of torch's program, once they are filled
+        self._reading: set[Node] = set()  # definitions that are being read anew
 
     def solve(self) -> None:
         functions = list(self.project.functions())
@@ -55,6 +57,7 @@ class Solver:
                 self.cells.reader = flow
                 flow()
         self.cells.reader = None
+        self.solved = set(self.cells.of)
 
     # --- functions -------------------------------------------------------------------------------
 
@@ -161,6 +164,20 @@ class Solver:
                 return [(d, False) for d in found_there]
             around = self.project.outer(around)
         return []
+
+    def cell(self, definition: Node) -> Cell:
+        """The cell of a name; of one that a pass has bound since all was solved, made anew."""
+        if self.solved is None or definition in self.solved:
+            return self.cells.get(definition)
+        made, assign = Cell(), definition.parent
+        if not isinstance(assign, Assign) or assign.operator or assign.expression is None:
+            made.raw = made.out = {OPEN}
+        elif definition not in self._reading:
+            self._reading.add(definition)
+            made.raw = set(self.transfer.of(assign.expression, self.place(assign)))
+            made.out = set(self.seen_outside(assign.expression, self.place(assign)))
+            self._reading.remove(definition)
+        return made
 
     def fields(self, node: Attribute) -> list[Any] | None:
         """The cells of an attribute of a module or object, PARAM for a param of a layer; None

@@ -73,7 +73,7 @@ class Transfer:
             return self._global(node)
         sources: Sources = NONE
         for definition, own in found:
-            cell = self.solver.cells.get(definition)
+            cell = self.solver.cell(definition)
             inside = at.block is not None and self.solver.block_of(definition) is at.block
             sources |= cell.raw if inside or not own else cell.out
         return sources
