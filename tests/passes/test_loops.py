@@ -134,6 +134,14 @@ z = y * 1
 Unconverted(traced-loop, range(n))
 return z * i
 
+### a name that the test binds [traced-loop]
+while (size := x.norm()) > 1:
+    x = x / size
+return x
+---
+Unconverted(traced-loop, (size := x.norm()) > 1)
+return x
+
 ### list in a while [traced-loop]
 parts = []
 while x.norm() > 1:

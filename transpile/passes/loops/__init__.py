@@ -8,6 +8,7 @@ Breaks have become a flag in the test before. A bound, where a counter has one, 
 scan of turns that may do nothing: that has a gradient backwards.
 """
 
+from ...facts.bindings.activity import bound
 from ...facts.carried import Carrying, Obstacles
 from ...facts.carried.ordered import in_order
 from ...facts.carried.places import certain, written
@@ -119,6 +120,8 @@ class _Loops:
         refuse_first(self.obstacles.functions(node.body, seen))
         effects = self.facts.effects.of_block(node.body)
         if isinstance(node, While):
+            for name in sorted(seen & set(bound(node.test))):
+                raise Refused(f"{name} is bound in the test of a loop on data: bind it in the loop")
             asked = self.facts.effects.of_block(node.test)
             if asked.writes or asked.draws:  # lax and nnx drop what a condition does
                 does = "writes state" if asked.writes else "draws"
