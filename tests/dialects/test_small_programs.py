@@ -2916,6 +2916,41 @@ class Net(nn.Module):
         kept *= 2
         return self.mean.float() * y + self.seen + kept.double()
 """
+# In torch a buffer has the dtype of what it is given last: floats, where it was of integers.
+OF_ANOTHER_DTYPE = """
+class Counts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("counts", torch.zeros(4, dtype=torch.long))
+
+    def forward(self, x):
+        return x * self.counts
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Counts()
+        self.register_buffer("mean", torch.zeros(4, dtype=torch.long))
+        self.register_buffer("seen", torch.ones(3, dtype=torch.bool))
+
+    def forward(self, x, y):
+        z = self.inner(x)
+        self.inner.counts = self.inner.counts / 2 + 0.75
+        self.mean = self.mean + 0.5
+        self.seen = self.seen + torch.ones(3)
+        return self.inner(x) + y * self.mean + z * self.seen[:, None]
+"""
+# What is written through its data keeps its gradient, which `detach` takes as ever.
+DETACHED_DATA = """
+class Net(nn.Module):
+    def forward(self, x, y):
+        z, u = x * 3, x * y
+        z.data[0] = 5
+        with torch.no_grad():
+            u.clamp_(-0.5, 0.5)
+        return z * u, z.detach(), z.mul(2).detach(), u.detach()
+"""
 ELEMENT = """
 class Net(nn.Module):
     def forward(self, x, y):
@@ -4364,6 +4399,40 @@ class Net(nn.Module):
 """
     (made,), _, _ = dialect.convert([given(HEAD + text)], "", "equinox")
     assert "shared-module" in {d.id for d in made.diagnostics}
+
+
+def test_a_module_with_a_state_alone_in_two_places_is_told():
+    text = """
+class Seen(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("n", torch.zeros(()))
+
+    def forward(self, x):
+        self.n += x.sum()
+        return x * self.n
+
+
+class Half(nn.Module):
+    def __init__(self, seen):
+        super().__init__()
+        self.seen = seen
+
+    def forward(self, x):
+        return self.seen(x) / 2
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        seen = Seen()
+        self.a, self.b = Half(seen), Half(seen)
+
+    def forward(self, x):
+        return self.b(self.a(x))
+"""
+    (made,), _, _ = dialect.convert([given(HEAD + text)], "", "equinox")
+    assert [d.id for d in made.diagnostics] == ["shared-module"]
 
 
 def test_a_constructor_behind_a_layer_is_told():

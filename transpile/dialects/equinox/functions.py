@@ -92,7 +92,7 @@ class Running(running.Running):
         if write.detached:
             value = Call(Attribute(Name("lax"), "stop_gradient"), [value])
         target = write.target
-        if isinstance(target, Read) and self.plan.is_reshaped(target, self.function):
+        if isinstance(target, Read) and self.plan.is_reshaped(target, self.function, write):
             new = Call(Support("put"), [Name("state"), place(target), value])
         else:
             new = Call(Attribute(Name("state"), "set"), [place(target), value])

@@ -2,8 +2,9 @@
 
 from ...facts.modules import ARRAYS, SUBMODULE, Array, Field, possibly_none
 from ...facts.program import ProgramFacts
+from ...facts.stored import becomes_another
 from ...facts.values.lattice import Module, Sequence, Value
-from ...model.effects import BUFFER, MIXED, PARAM, Mode, Read, Support
+from ...model.effects import BUFFER, MIXED, PARAM, Mode, Read, Support, Write
 from ...model.expressions import Attribute, Call, Name, is_none
 from ...model.names import is_own
 from ...model.node import Expression
@@ -49,7 +50,7 @@ class Plan(running.Plan):
         return all(map(is_none, own.values)) or cached and any(map(possibly_none, own.values))
 
     def may_have(self, value: Expression) -> bool:
-        """Whether a module, or one below it, may have params."""
+        """Whether a module, or one below it, may have params, or a state."""
         return not is_none(value) and self._holds(value.value, set())
 
     def _holds(self, kept: Value | None, seen: set[Class]) -> bool:
@@ -72,6 +73,11 @@ class Plan(running.Plan):
         lineage = self.modules.lineage(cls)
         fields = [own for c in lineage for own in self.modules.fields(c).values()]
         if any(own.kind in (PARAM, MIXED) for own in fields):
+            return True
+        names = {
+            n for c in lineage for n, own in self.modules.fields(c).items() if own.kind == BUFFER
+        }
+        if names & self.signatures.written:  # which each place would change for itself
             return True
         made = [v for own in fields if own.kind == SUBMODULE for v in own.values]
         return any(self._holds(v.value, seen) for v in made)
@@ -102,11 +108,12 @@ class Plan(running.Plan):
         """The same of a state wherever it is."""
         return any(self.begins_unset(read.name, c) for c in self.classes_at(read, function))
 
-    def is_reshaped(self, read: Read, function: Function) -> bool:
-        """Whether a state may be of another shape, or None, before a call and after it."""
+    def is_reshaped(self, read: Read, function: Function, write: Write) -> bool:
+        """Whether a state may be of another shape or dtype, or None, before a call and after it."""
         classes = self.classes_at(read, function)
         unsaved = any(not self.is_saved(read.name, c) for c in classes)
-        return unsaved or self.is_unset_at(read, function)
+        changed = becomes_another(self.modules, classes, write)
+        return unsaved or changed or self.is_unset_at(read, function)
 
     def is_saved(self, name: str, cls: Class | None) -> bool:
         """Whether torch saves a buffer; what it does not may be of another shape with each call."""

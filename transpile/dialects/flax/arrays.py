@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...facts import stored
 from ...facts.modules import ARRAYS, Array
 from ...facts.values.lattice import Mapping, Module, Sequence, Tensor
 from ...model.copy import clone
@@ -185,14 +186,15 @@ def write(low: Lowering, node: Write) -> None:
     tied = low.plan.written_tie(low.unit(node), path)
     owner = f"{low.self_name(node)}.{tied.owner}" if tied is not None else ""
     begins = None if own else _begins_from_outside(low, node)
-    shaped = own and node.bound and becomes_another(low, node)
+    changed = stored.becomes_another(low.plan.modules, _holders(low, node), node)
+    shaped = changed or own and node.bound and becomes_another(low, node)
     if node.detached and (isinstance(target, Name) or target.kind == "param"):
         if low.unit(node) not in low.plan.building:
             low.edits.change(node, lambda n: _set_data(low, n))
             return
     same = isinstance(value, Binary) and isinstance(value.left, Read)
     augmented = same and path is not None and dotted_read(value.left) == path  # type: ignore[attr-defined]
-    augmented = augmented and (not late or isinstance(value.value, Tensor))
+    augmented = augmented and (not late or isinstance(value.value, Tensor)) and not changed
     put = (
         isinstance(value, Put) and isinstance(value.base, Read) and dotted_read(value.base) == path
     )
@@ -229,6 +231,14 @@ def write(low: Lowering, node: Write) -> None:
     if placed:
         low.skipped.add(value)
     low.edits.change(node, edit)
+
+
+def _holders(low: Lowering, node: Write) -> list[Class]:
+    """The classes of the module that a write is to."""
+    unit = low.unit(node)
+    if not isinstance(node.target, Read) or unit is None:
+        return []
+    return low.plan.classes_at(node.target.object, unit)
 
 
 def _begins_from_outside(low: Lowering, node: Write) -> Array | None:
