@@ -2951,6 +2951,20 @@ class Net(nn.Module):
             u.clamp_(-0.5, 0.5)
         return z * u, z.detach(), z.mul(2).detach(), u.detach()
 """
+# A second name of a buffer, and what torch's tensors have that arrays have under another name.
+SECOND_NAME_OF_A_BUFFER = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scale", torch.full((4,), 2.0))
+        self.gain = self.scale
+
+    def forward(self, x, y):
+        x = x.mul(self.gain)
+        if hasattr(x, "fix"):
+            x = x.trunc()
+        return x * y if hasattr(x, "detach") else y * self.scale
+"""
 ELEMENT = """
 class Net(nn.Module):
     def forward(self, x, y):
@@ -3865,6 +3879,7 @@ APART = (
     ("LISTED", "functional"),
     ("MASKS_OF_CHOSEN", "equinox"),  # refused: there is no place for what is new
     ("SETS_BY_A_METHOD", "equinox"),  # refused: modules are not set once they are built
+    ("SECOND_NAME_OF_A_BUFFER", "functional"),  # refused: state is there when the model is built
     ("NUMBER_THEN_LOSS", "functional"),  # torch's model keeps no array that these tests could load
 )
 ROWS = [(p, t) for p in PROGRAMS for t in TARGETS if (p, t) not in APART]
@@ -4433,6 +4448,37 @@ class Net(nn.Module):
 """
     (made,), _, _ = dialect.convert([given(HEAD + text)], "", "equinox")
     assert [d.id for d in made.diagnostics] == ["shared-module"]
+
+
+ONE_TENSOR = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        t = torch.zeros(4)
+        self.register_buffer("a", t)
+        {second}
+
+    def forward(self, x, y):
+        {write}
+        return x * self.a + y * self.b
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    "second, write, told",
+    [
+        ('self.register_buffer("b", t)', "self.a += 1", True),
+        ('self.register_buffer("b", self.a)', "self.b.mul_(2)", True),
+        ("self.b = nn.Parameter(t)", "y = y + 1", True),
+        ('self.register_buffer("b", t)', "self.a = self.a + 1", False),
+        ('self.register_buffer("b", t.clone())', "self.a += 1", False),
+    ],
+)
+def test_two_arrays_of_one_tensor_are_told_where_one_is_written(target, second, write, told):
+    text = ONE_TENSOR.format(second=second, write=write)
+    (made,), _, _ = dialect.convert([given(HEAD + text)], "", target)
+    assert [d.id for d in made.diagnostics] == ["aliased-write"] * told
 
 
 def test_a_constructor_behind_a_layer_is_told():

@@ -220,6 +220,8 @@ def asks_torch(of: Callable[[Any], Value], node: Any) -> bool:
     function = of(node.function)
     if function == External("builtins.hasattr") and node.arguments:
         function = of(node.arguments[0])
+        if isinstance(function, Tensor):
+            return True
     if isinstance(function, Method):
         return isinstance(function.receiver, Tensor)
     return isinstance(function, Torch)

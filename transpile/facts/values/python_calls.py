@@ -72,6 +72,9 @@ def _hasattr(frame: Frame, name: str, args: list[Argument]) -> Value:
     first, literal = _first(args), _literal(args)
     if isinstance(first, Torch) and len(args) == 2 and literal is not None:
         return Static(frame.facts.rulebook.knows(f"{first.name}.{literal}"), "bool")
+    if isinstance(first, Tensor) and literal is not None and not (first.none or first.assumed):
+        if frame.facts.rulebook.knows(f"torch.Tensor.{literal}"):
+            return Static(True, "bool")  # an array of JAX's may have another word for it
     if isinstance(first, Module) and not first.open and first.refs and literal is not None:
         of_user = all(isinstance(ref, program.Class) for ref in first.refs)
         if of_user and all(frame.facts.project.find(ref, literal) for ref in first.refs):

@@ -117,7 +117,8 @@ def _kind(scene: Scene, kinds: Kinds, target: Expression, value: Expression) -> 
     if known == NONE and isinstance(held, Module) and not held.is_self:
         return SUBMODULE
     kind = kinds.of(scene.cls, name)
-    if kind == CONSTANT and isinstance(value, Attribute) and is_param(known):
+    elsewhere = isinstance(value, Attribute) and own_name(value, scene.own) is None
+    if kind == CONSTANT and elsewhere and is_param(known):
         scene.changes.report("tied-weight", value, _SNAPSHOT)
     numbers = isinstance(known, Static) and known != NONE
     begins = known == NUMPY and kind == PARAM  # of a param that follows

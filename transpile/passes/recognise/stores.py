@@ -17,9 +17,9 @@ from ...model.expressions import (
     Starred,
     Subscript,
 )
-from ...model.names import dotted, is_inplace, is_own, text
+from ...model.names import dotted, everywhere, is_inplace, is_own, text
 from ...model.node import Expression, Node
-from ...model.program import Function
+from ...model.program import Class, Function
 from ...model.statements import Assign
 
 REGISTERS = {"register_buffer": "buffer", "register_parameter": "param"}
@@ -158,8 +158,17 @@ def is_tie(values: Values, value: Node | None, own: str | None) -> bool:
     """Whether an expression is a param that has its name already: `self.emb.weight`, `self.w`."""
     held = values.of(value) if isinstance(value, Attribute) else None
     path = (dotted(value) or "").split(".")
-    known = is_param(held) and path[0] == own and len(path) > 1
-    return known and value is not None and not is_replaced(value)
+    if value is None or not is_param(held) or path[0] != own or len(path) < 2:
+        return False
+    return not is_replaced(value) and not _is_buffer(value, own)
+
+
+def _is_buffer(value: Node, own: str | None) -> bool:
+    """Whether the class registers this as a buffer: `self.last = self.mean` is no tie."""
+    cls = value.nearest(Class)
+    made = [registration(call, own) for call in everywhere(cls, Call)] if cls is not None else []
+    buffers = {m.text for m in made if m is not None and m.method == "register_buffer"}
+    return own_name(value, own) in buffers
 
 
 def is_replaced(value: Node) -> bool:
