@@ -151,3 +151,16 @@ def test_numbers_of_a_config_are_no_arrays_of_torchs():
     model, _ = from_torch({"weight": torch.ones(2)}, begun)
     assert model.config == begun.config and model.weight.sum() == 2
     assert list(to_torch(model)) == ["weight"]
+
+
+class Alike(eqx.Module):
+    first: jax.Array
+    second: jax.Array
+
+    def __init__(self):
+        self.first = self.second = jax.numpy.zeros(2)
+
+
+def test_two_arrays_that_began_as_one_are_filled_apart():
+    model, _ = from_torch({"first": torch.ones(2), "second": torch.full((2,), 3.0)}, Alike())
+    assert model.first.sum() == 2 and model.second.sum() == 6

@@ -64,9 +64,14 @@ def load(model: Any, values: Mapping[str, Any]) -> tuple[Any, Any]:
     filled = [indices.get(id(leaf), new.get(id(leaf), leaf)) for leaf in leaves]
     model = jax.tree.unflatten(structure, filled)
     for path, value, holder in list(_walk(model, "")):
-        if _is_buffer(value) and path in values:  # what was unflattened is new: nobody else has it
-            made = type(value)(values[path])
-            object.__setattr__(holder, path.rpartition(".")[2], made)
+        if path not in values or _is_index(value):
+            continue
+        field = path.rpartition(".")[2]
+        made = type(value)(values[path]) if _is_buffer(value) else values[path]
+        if getattr(holder, field, None) is value:  # two that began as one array may differ by now
+            object.__setattr__(
+                holder, field, made
+            )  # what was unflattened is new: nobody else has it
     takes_state = isinstance(model, eqx.nn.StatefulLayer) and model.is_stateful()
     if not indices and not takes_state:
         return model, None
