@@ -72,7 +72,8 @@ def _hasattr(frame: Frame, name: str, args: list[Argument]) -> Value:
     first, literal = _first(args), _literal(args)
     if isinstance(first, Torch) and len(args) == 2 and literal is not None:
         return Static(frame.facts.rulebook.knows(f"{first.name}.{literal}"), "bool")
-    if isinstance(first, Tensor) and literal is not None and not (first.none or first.assumed):
+    sure = isinstance(first, Tensor) and not (first.none or first.assumed or first.param)
+    if sure and literal is not None:  # that a module has may be None
         if frame.facts.rulebook.knows(f"torch.Tensor.{literal}"):
             return Static(True, "bool")  # an array of JAX's may have another word for it
     if isinstance(first, Module) and not first.open and first.refs and literal is not None:
