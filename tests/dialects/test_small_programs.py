@@ -1149,6 +1149,28 @@ class Net(nn.Module):
         every = torch.arange(self.size)
         return x * self.book.sum() + y * every.sum()
 """
+LISTED_AT_TIMES = """
+class Scaled(nn.Module):
+    def __init__(self, learned):
+        super().__init__()
+        values = [torch.linspace(-1, 1, n) for n in (3, 5)]
+        if learned:
+            self.values = nn.ParameterList([nn.Parameter(v) for v in values])
+        else:
+            self.values = values
+
+    def forward(self, x):
+        return x * self.values[0][1] + sum(v.sum() for v in self.values)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = Scaled(True), Scaled(False)
+
+    def forward(self, x, y):
+        return self.a(x) * self.b(y)
+"""
 NAMED_LAYERS = """
 class Net(nn.Module):
     def __init__(self, kind="GRU", act="Tanh"):
@@ -3876,6 +3898,7 @@ TARGETS = ("flax", "equinox", "functional")
 APART = (
     ("CLOSURES", "flax"),
     ("CONSTANTS_IN_LISTS", "equinox"),  # reported: they would be trained
+    ("LISTED_AT_TIMES", "equinox"),  # the same
     ("LISTED", "functional"),
     ("MASKS_OF_CHOSEN", "equinox"),  # refused: there is no place for what is new
     ("SETS_BY_A_METHOD", "equinox"),  # refused: modules are not set once they are built

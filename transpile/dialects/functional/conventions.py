@@ -43,6 +43,7 @@ from .given import (
     is_of_class,
     is_unplaced,
     lists_known,
+    may_be_listed,
     modules_given,
     modules_kept,
 )
@@ -254,7 +255,8 @@ class Conventions(Signatures):
         for _, read in self.computed(function):
             found |= Threads(takes=BUFFER in read.kinds, params=PARAM in read.kinds)
         inside = (n for n in function.body.walk() if isinstance(n, Expression))
-        return found | Threads(params=found.params or any(map(is_listed, inside)))
+        listed = any(is_listed(n) or may_be_listed(n, function, self.modules) for n in inside)
+        return found | Threads(params=found.params or listed)
 
     def _is_refused(self, node: Node) -> bool:
         """Whether a call will raise instead: what it runs has arrays, and no place here."""

@@ -9,9 +9,18 @@ from ...facts.values.lattice import Method, Module, Sequence, holds_module
 from ...facts.values.vocabulary import PARAMETERS
 from ...model.copy import clone
 from ...model.effects import BoundMethod, Support, Unconverted
-from ...model.expressions import Attribute, Call, Comprehension, Constant, Lambda, Name, Subscript
-from ...model.names import binds, dotted, names_assigned, root
-from ...model.node import Expression
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Constant,
+    Lambda,
+    Name,
+    Subscript,
+    is_none,
+)
+from ...model.names import binds, dotted, is_own, is_target, names_assigned, root
+from ...model.node import Expression, Node
 from ...model.operators import Compare, Conditional
 from ...model.program import Class, File, Function
 from ...model.project import Project
@@ -95,10 +104,27 @@ def _is_built(value: Expression, seen: frozenset[str]) -> bool:
 
 def is_listed(node: Expression) -> bool:
     """Whether it is a list or dict of params."""
+    return isinstance(node, (Attribute, Name)) and gives_list(node)
+
+
+def gives_list(node: Expression) -> bool:
+    """Whether an expression, whatever its form, gives a list or dict of params."""
     value = node.value
-    if not isinstance(value, Module) or value.open or not isinstance(node, (Attribute, Name)):
+    known = isinstance(value, Module) and not value.open and bool(value.refs)
+    return known and all(ref in LISTS for ref in value.refs)
+
+
+def may_be_listed(node: Node, function: Function, modules: Modules) -> bool:
+    """Whether it is a list of params on one way, and on another something else, which the module
+    has: `self.scales = nn.ParameterList(…) if learned else scales`."""
+    cls = function.owner
+    if cls is None or not isinstance(node, Attribute) or is_target(node) or is_listed(node):
         return False
-    return bool(value.refs) and all(ref in LISTS for ref in value.refs)
+    if function.name == "__init__" or not is_own(node, function.parameters[0].name):
+        return False
+    held = modules.fields(cls).get(node.name)
+    ways = [way for value in held.values for way in _ways(value)] if held is not None else []
+    return any(map(gives_list, ways)) and not all(gives_list(w) or is_none(w) for w in ways)
 
 
 def listing(call: Call) -> Expression | None:

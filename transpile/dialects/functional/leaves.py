@@ -34,7 +34,7 @@ from . import numbers
 from .computed import Computed
 from .constants import constant
 from .constructor.measured import is_measured, measure
-from .given import is_listed, listing
+from .given import is_listed, listing, may_be_listed
 from .lacking import may_lack
 from .paths import Paths
 from .plan import Plan, Words
@@ -118,6 +118,8 @@ class Leaves:
             node.become(Call(node.function, node.arguments, node.keywords))
         elif isinstance(node, Expression) and is_listed(node):
             self._listed(node)
+        elif isinstance(node, Attribute) and may_be_listed(node, self.function, self.plan.modules):
+            self._at_times_listed(node)
 
     # --- is there an array ------------------------------------------------------------------------
 
@@ -155,6 +157,15 @@ class Leaves:
         node.replace(Call(Support(node.function.name), given))
 
     # --- lists of params --------------------------------------------------------------------------
+
+    def _at_times_listed(self, node: Attribute) -> None:
+        """A list of params on one way, which params have, and the module's own on another."""
+        path = self.paths.of(node)
+        if path is None:
+            return
+        entries, name = path.of(self.words.params), Constant(node.name)
+        asked = Compare([name, Name(self.words.params)], ["in"])
+        node.replace(Conditional(self._parts(node, entries, "values"), asked, clone(node)))
 
     def _listed(self, node: Expression) -> None:
         """`self.scales[i]` of a ParameterList, and loops over one."""
