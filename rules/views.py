@@ -112,3 +112,6 @@ INPLACE_LAST = {
     "torch.nn.functional.silu",
     "torch.nn.functional.threshold",
 }
+
+# What gives the elements of trees in another one.
+KEEPING = {"tree_flatten", "tree_leaves", "tree_unflatten", "tree_map"}

@@ -57,6 +57,7 @@ SHARED = {
     "a tuple of a map": "a, b = x * 1, y * 1\nq, k = tuple(map(lambda t: t[0], (a, b)))\nk.mul_(2)\nreturn b",
     "map of parts": "z = x * 1\nq, k = map(lambda t: t[0], z.chunk(2, dim=0))\nq.add_(1)\nreturn z",
     "map of one thing twice": "a = x * 1\nq, k = map(lambda t: t[0], (a, a))\nq *= 3\nreturn k",
+    "a map over a tree": "from torch.utils._pytree import tree_map\ndef f(x, y):\n    a = x * 1\n    b, _ = tree_map(lambda t: t, (a, y))\n    a.add_(1)\n    return b",
     "a loop over a map": "a, b = x * 1, y * 1\nfor q in map(lambda t: t[0], (a, b)):\n    q.add_(1)\nreturn a, b",
     "a list comprehension": "a, b = x * 1, y * 1\nq, k = [t[0] for t in (a, b)]\nq.add_(1)\nreturn a",
     "a dict comprehension": 'a, b = x * 1, y * 1\nd = {k: t[0] for k, t in (("a", a), ("b", b))}\nd["a"].add_(1)\nreturn a',

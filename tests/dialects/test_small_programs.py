@@ -3378,6 +3378,21 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.net(x) * self.scale + y
 """
+# A tree that is mapped: what is None is given, too.
+MAPPED_TREES = """
+from torch.utils._pytree import tree_map
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        tree = {"x": (self.fc(x), [y]), "none": None}
+        made = tree_map(lambda t: x if t is None else t.sin(), tree)
+        return made["x"][0] * made["x"][1][0] + made["none"]
+"""
 # Where a window begins is counted from call to call.
 POSITIONS = """
 class Net(nn.Module):
@@ -4218,6 +4233,26 @@ def test_a_mark_that_is_read_is_told(target):
     text = HEAD + MARKS.replace("return self.fc(x)", asked)
     (made,), _, _ = dialect.convert([given(text)], "", target)
     assert [(d.id, d.line) for d in made.diagnostics] == [("array-attribute", 23)]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_leaves_of_a_tree_and_the_way_back(target):
+    """What a branch gives beside its first array comes back as it was; dicts are told to be sorted."""
+    text = f"""{HEAD}from torch.utils._pytree import tree_flatten, tree_unflatten
+
+
+class Net(nn.Module):
+    def forward(self, x, y):
+        (out, *rest), spec = tree_flatten((x * 2, None, [y + 1]))
+        a, b, (c,) = tree_unflatten((out.tanh(), *rest), spec)
+        return a * c if b is None else y
+"""
+    (made,), support, _ = dialect.convert([given(text)], "", target)
+    assert [(d.id, d.line) for d in made.diagnostics] == [("taken-for-granted", 11)]
+    x, y = torch.randn(2, 3, 4).unbind(0)
+    net = constructed(converted(made.code, support)["Net"], (), {}, jax.random.key(0))
+    want = namespace(text, "program")["Net"]()(x, y)
+    np.testing.assert_allclose(net(jnp.asarray(x), jnp.asarray(y)), want, rtol=1e-5)
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -166,6 +166,8 @@ class Sharing(Calling):
             return self.shares(node.arguments[0]) if spellings.says_inplace(node) else NOTHING
         if isinstance(value, Torch):
             last = value.name.rpartition(".")[2]
+            if last in spellings.keeping:
+                return union(map(self.shares, node.arguments))
             passed_on = last in self.views or last.endswith("_") or spellings.says_inplace(node)
             out = node.keyword("out")
             given = out if out is not None else node.arguments[0] if node.arguments else None

@@ -40,6 +40,7 @@ class Spellings:
         self.rulebook = rulebook
         self.begins_in_place: Callable[[], bool] = lambda: True  # whether any Sequential does
         self.views: dict[str, str] = rulebook.table("VIEWS")
+        self.keeping = frozenset(rulebook.table("KEEPING"))
         self.reshaping: dict[str, str] = rulebook.table("RESHAPING")
         self.last = frozenset(rulebook.table("INPLACE_LAST"))
         self.updates: dict[str, tuple[str, ...]] = rulebook.table("UPDATES")

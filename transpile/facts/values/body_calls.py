@@ -26,6 +26,10 @@ _STATIC_JAX = frozenset(
     "finfo iinfo dtype shape ndim issubdtype iscomplexobj result_type promote_types"
     " broadcast_shapes default_backend".split()
 )
+_OF_TREES = {
+    "tree.leaves": Sequence(),
+    "tree.flatten": Sequence(items=(Sequence(), UNKNOWN), tuple=True),
+}
 _SEQUENCE_JAX = frozenset(
     "split array_split meshgrid broadcast_arrays nonzero unravel_index top_k svd qr eigh eig"
     " slogdet frexp modf divmod tril_indices triu_indices unstack".split()
@@ -106,7 +110,10 @@ class Calling:
             return self._named(node, node.func.id, env)
         if not isinstance(node.func, ast.Attribute):
             return Tensor()
-        head = ast.unparse(node.func).split(".")[0]
+        head, _, tail = ast.unparse(node.func).partition(".")
+        if head == "jax" and tail.startswith("tree."):
+            mapped = self.expression(node.args[1], env) if tail == "tree.map" else UNKNOWN
+            return _OF_TREES.get(tail, mapped)
         if head in ("jnp", "jax", "lax"):
             return self._of_jax(node, node.func.attr, env)
         if head in ("math", "np", "functools"):
