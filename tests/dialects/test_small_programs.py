@@ -5885,6 +5885,46 @@ def test_a_partial_with_a_name_writes_what_it_is_given(target):
     assert "partial" not in made.code
 
 
+RESETS_UNKNOWN_LAYERS = """
+class Layers(nn.Module):
+    def __init__(self, make):
+        super().__init__()
+        self.layers = nn.ModuleList([make() for _ in range(3)])
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        for layer in self.layers:
+            layer.reset_parameters()
+
+    def forward(self, x):
+        return x
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(4, 4))
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        nn.init.constant_(self.weight, 0.3)
+
+    def forward(self, x):
+        return x @ self.weight
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_method_that_may_call_itself_by_its_name_is_of_the_constructor_still(target):
+    (made,), support, _ = dialect.convert([given(HEAD + RESETS_UNKNOWN_LAYERS)], "", target)
+    cls = converted(made.code, support)["Net"]
+    model = built(cls, cls)
+    if target == "functional":
+        model = model.init(jax.random.key(0)), {}
+    found = to_torch(*model) if isinstance(model, tuple) else to_torch(model)
+    np.testing.assert_allclose(np.asarray(found["weight"]), np.full((4, 4), 0.3), rtol=1e-6)
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_is_built_alike_and_given_the_values_of_another_begins_as_that(target):
     (made,), support, _ = dialect.convert([given(HEAD + COPIED_STARTS)], "", target)

@@ -277,16 +277,11 @@ def only_built(
 ) -> set[Function]:
     """`begin`: functions that are known to be such; `makes`: whether a function builds modules,
     whoever calls it."""
-    known = list(functions)
-    found = begin | {f for f in known if f.name == "__init__" and f.owner is not None}
-    while True:
-        more = {
-            f
-            for f in known
-            if f not in found
-            if callers.get(f) and callers[f] <= found or makes(f)
-            if f.name not in ("__call__", "forward")
-        }
-        if not more:
-            return found
+    own = [f for f in functions if f.name not in ("__call__", "forward")]
+    found = begin | {f for f in own if f.name == "__init__" and f.owner is not None or makes(f)}
+    called = found | {f for f in own if callers.get(f)}  # a method may call itself, by its name
+    while outside := {f for f in called - found if not callers[f] <= called}:
+        called -= outside
+    while more := {f for f in called - found if callers[f] & found}:
         found |= more
+    return found
