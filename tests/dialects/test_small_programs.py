@@ -1182,6 +1182,54 @@ class Net(nn.Module):
 """
 
 # What one name may run, a method or a property, is called in one way.
+# A method stands in for forward, and a constructor keeps a function of its own.
+CHOSEN_FORWARDS = """
+class Norm(nn.Module):
+    def __init__(self, fused=False, twice=False):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(4)
+        if fused:
+            self.forward = self.fused
+        elif twice:
+            self.forward = self.doubled
+
+        def scale(x, by=2):
+            return self.norm(x) * by
+
+        self.scaled = scale
+
+    def fused(self, x):
+        return self.norm(x) * 3
+
+    def doubled(self, x):
+        return self.scaled(x) + self.scaled(x, by=3)
+
+    def forward(self, x):
+        return self.norm(x)
+
+
+class Other(nn.Module):
+    def __init__(self, plain=True):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.forward = self.plain if plain else self.forward
+
+    def plain(self, x):
+        return self.fc(x) * 2
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = Norm(), Norm(True), Norm(twice=True)
+        self.d, self.e = Other(), Other(False)
+
+    def forward(self, x, y):
+        return self.a(x) + self.b(y) + self.c(self.e(self.d(x)))
+"""
 SEVERAL_METHODS = """
 class Base(nn.Module):
     def forward(self, x):
@@ -5942,6 +5990,17 @@ def pick(net, kind):
     return net.one if kind else net.two
 
 
+def twice(f):
+    return lambda x: f(f(x))
+
+
+def composed(f):
+    def run(x):
+        return f(f(x))
+
+    return run
+
+
 class Sub(nn.Module):
     def __init__(self, f=None):
         super().__init__()
@@ -5974,16 +6033,49 @@ KEEPING_FUNCTIONS = {
     "self.fs = {'run': self.sub.run}": "self.fs['run'](x)",
     "self.other = Sub(self.one)": "self.other.f(x)",
     "self.other = Sub(lambda t: self.fc(t))": "self.other.f(x)",
+    "self.f = partial(self.one)": "self.f(x)",
+    "self.f = partial(F.relu) if self.fs else partial(lambda m, x: m(x), self.fc)": "self.f(x)",
+    "self.f = twice(self.one)": "self.f(x)",
+    "self.f = composed(self.one)": "self.f(x)",
+    "self.f = composed(self.fc)": "self.f(x)",
+    "self.f = twice(self.fc)": "self.f(x)",
 }
 
 
-@pytest.mark.parametrize("keeps", KEEPING_FUNCTIONS)
-@pytest.mark.parametrize("target", ["flax", "equinox"])
+WITHOUT_PARAMS = [
+    "self.fs.append(self.one)",
+    "self.f = self.sub.run",
+    "self.f = partial(self.one)",
+    "self.f = composed(self.one)",
+    "self.f = composed(self.fc)",
+]
+
+
+@pytest.mark.parametrize(
+    "target, keeps",
+    [(t, k) for t in ("flax", "equinox") for k in KEEPING_FUNCTIONS]
+    + [("functional", keeps) for keeps in WITHOUT_PARAMS],
+)
 def test_functions_that_hold_modules_are_refused_where_they_are_kept(target, keeps):
-    source = HEAD + KEPT_FUNCTIONS.replace("KEEPS", keeps)
+    source = f"{HEAD}from functools import partial\n{KEPT_FUNCTIONS}".replace("KEEPS", keeps)
     source = source.replace("USES", KEEPING_FUNCTIONS[keeps])
     (made,), support, _ = dialect.convert([given(source)], "", target)
-    assert ("module-value", 24) in [(d.id, d.line) for d in made.diagnostics]
+    assert ("module-value", 36) in [(d.id, d.line) for d in made.diagnostics]
+    with pytest.raises(NotImplementedError):
+        cls = converted(made.code, support)["Net"]
+        built(cls, cls)
+
+
+REPLACED_FORWARDS = ["self.forward = self.two", "self.fc.forward = lambda x: x", "self.forward = lambda x: self.fc(x)"]
+
+
+@pytest.mark.parametrize("replaced", REPLACED_FORWARDS)
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_stands_in_for_a_forward_is_refused(target, replaced):
+    source = HEAD + KEPT_FUNCTIONS.replace("KEEPS", replaced).replace("USES", "self.fc(x)")
+    source = source.replace("def two(self, x)", "def two(self, x, y=1)")
+    (made,), support, _ = dialect.convert([given(source)], "", target)
+    assert ("module-value", 35) in [(d.id, d.line) for d in made.diagnostics]
     with pytest.raises(NotImplementedError):
         cls = converted(made.code, support)["Net"]
         built(cls, cls)

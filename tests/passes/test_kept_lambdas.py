@@ -20,6 +20,9 @@ METHODS = {
     "self.f = lambda x, y=2: self.fc(x) * y  # twice": (
         "def f(self, x, y=2):\n        return self.fc(x) * y  # twice"
     ),
+    "# once;def run(x):;    y = self.fc(x)  # y;    return y;self.f = run  # kept": (
+        "# once\n    # kept\n    def f(self, x):\n        y = self.fc(x)  # y\n        return y\n"
+    ),
 }
 STAY = [
     "self.f = lambda x: x + 1",  # it holds nothing of self
@@ -27,6 +30,8 @@ STAY = [
     "self.f = g = lambda x: self.fc(x)",
     "self.f = lambda self: self.fc",
     "self.f = lambda x: self.fc(x); self.f = None",  # another thing later on
+    "def run(x):;    return self.fc(x) * dim;self.f = run",
+    "def run(x):;    return self.fc(x);self.f = run; y = run(1)",  # it is read elsewhere
 ]
 
 
@@ -38,7 +43,7 @@ def converted(text: str) -> str:
 
 
 def source(line: str) -> str:
-    return BEFORE.format(line="\n        ".join(line.split("; ")))
+    return BEFORE.format(line="\n        ".join(line.replace("; ", ";").split(";")))
 
 
 @pytest.mark.parametrize("line", METHODS)

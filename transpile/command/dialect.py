@@ -55,6 +55,7 @@ from ..passes import (
     private_names,
     recognise,
     registered_dicts,
+    replaced_forwards,
     saved_walks,
     scans,
     second_parameters,
@@ -103,6 +104,7 @@ BEFORE = (  # on syntax alone, before facts are solved
 )
 PASSES = (
     unset_attributes.PASS,
+    replaced_forwards.PASS,
     undefined_names.PASS,
     type_hints.PASS,
     fold.PASS,

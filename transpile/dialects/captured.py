@@ -13,8 +13,8 @@ without a word. So they are refused.
 from collections.abc import Iterator
 
 from ..facts.modules import Modules
+from ..facts.values.lattice import External, Functions, Module, is_param
 from ..facts.values.lattice import Function as Bound
-from ..facts.values.lattice import Functions, Module, is_param
 from ..model.diagnostics import Diagnostic
 from ..model.effects import BoundMethod, Declare, New, Read, Support, Unconverted, Write
 from ..model.expressions import Attribute, Call, Lambda, Name
@@ -27,6 +27,7 @@ from ..model.statements import Assign
 from .growing import is_name
 from .placed import parameter_for
 
+_LAMBDA = External("lambda")
 WHY = "a function that is kept on a module holds modules, which are others once the model is traced"
 GIVEN = (
     "a param that the constructor of another module keeps, where it would be an array of its own: "
@@ -105,7 +106,7 @@ def _keeps(init: Function, name: str) -> bool:
 def _kept(method: Function, modules: Modules) -> Iterator[Expression]:
     """What a method keeps on a module: `self.f = f`, `self.fs.append(f)`, `Block(f)`."""
     self_name = method.parameters[0].name if method.parameters else ""
-    for assign in method.nodes(Assign):
+    for assign in method.nodes(Assign, Declare):
         kept = any(
             isinstance(t, Attribute) and is_name(t.object, self_name) for t in assign.targets
         )
@@ -127,7 +128,8 @@ def _holding(kept: Expression, method: Function, modules: Modules) -> Iterator[E
         elif isinstance(node, Name) and (inner := _named(node, method)):
             held = any(_holds(f.body, method) for f in inner)
         else:
-            held = _is_bound(node, modules)
+            given = isinstance(node.value, Module) and isinstance(node.parent, Call)
+            held = given and node is not kept or _is_bound(node, modules)
         if held:
             yield node
 
@@ -151,9 +153,11 @@ def _is_bound(node: Expression, modules: Modules) -> bool:
 
 
 def _held(value: Expression) -> Iterator[Expression]:
-    """What of a value may be a function: in a call they are used at once, but in `partial`."""
+    """What of a value may be a function: in a call they are used at once, but where this gives a
+    function back, `partial(f, self.fc)`."""
     if isinstance(value, Call):
-        if (dotted(value.function) or "").rpartition(".")[2] == "partial":
+        partial = (dotted(value.function) or "").rpartition(".")[2] == "partial"
+        if partial or isinstance(value.value, (Bound, Functions)) or value.value == _LAMBDA:
             for argument in value.arguments:
                 yield from _held(argument)
         else:

@@ -40,6 +40,15 @@ class Reports:
         self.report(id, node, why)
         node.replace(raising(Unconverted(id, source_of(node)), Support))
 
+    def raises_alone(self, id: str, function: Function, why: str) -> None:
+        """The same of a function: it raises whenever it is called."""
+        first, *rest = function.body.body
+        for statement in rest:
+            function.body.remove(statement)
+        self.report(id, function, why)
+        says = raising(Unconverted(id, source_of(first)), Support)
+        function.body.substitute(first, [ExpressionStatement(says)])
+
 
 def report_untrained(function: Function, reports: Reports) -> None:
     """Report a param that is a plain array on one way through a constructor: the params of this

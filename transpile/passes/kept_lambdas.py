@@ -3,7 +3,8 @@
     m = self.mlp                               def mlpf(self, x):
     self.mlpf = lambda x: m.down(m.up(x))  →       return self.mlp.down(self.mlp.up(x))
 
-Kept as a value it would hold modules that are others once a model is traced.
+Kept as a value it would hold modules that are others once a model is traced. So does a function
+with a name, `def run(x): …` and `self.run = run`.
 
 One that writes what it is given in place becomes a function, where it has a name; a write of JAX's
 is a statement. So does one that a constructor calls, and that hands on what it is given:
@@ -36,11 +37,11 @@ from .pass_ import Changes, Pass
 
 
 class Kept(NamedTuple):
-    """`self.name = lambda …`, a statement of a constructor."""
+    """`self.name = lambda …`, a statement of a constructor; or `self.name = f`, of one inside."""
 
     name: str
     statement: Assign
-    function: Lambda
+    function: Lambda | Function
 
 
 def run(scope: Scope, facts: Any = None) -> Changes:
@@ -124,10 +125,22 @@ def _kept(cls: Class, init: Function, methods: list[Function]) -> list[Kept]:
         if not isinstance(statement, Assign) or len(statement.targets) != 1:
             continue
         target, value = statement.targets[0], statement.expression
-        if is_own(target, me) and isinstance(value, Lambda):
+        function = value if isinstance(value, Lambda) else _only_kept(value, init)
+        if is_own(target, me) and function is not None:
             if names.count(target.name) == 1 and target.name not in taken:
-                found.append(Kept(target.name, statement, value))
+                found.append(Kept(target.name, statement, function))
     return found
+
+
+def _only_kept(value: Expression | None, init: Function) -> Function | None:
+    """The function of a constructor that a name stands for, where nothing else reads that."""
+    if not isinstance(value, Name) or names_assigned(init.body).count(value.id) != 1:
+        return None
+    named = [n for n in init.body.walk() if isinstance(n, Name) and n.id == value.id]
+    inner = (f for f in init.body.body if isinstance(f, Function) and f.name == value.id)
+    function = next(inner, None)
+    plain = function is not None and not function.decorators
+    return function if plain and named == [value] else None
 
 
 def _aliases(init: Function) -> dict[str, Expression]:
@@ -145,10 +158,10 @@ def _aliases(init: Function) -> dict[str, Expression]:
     return found
 
 
-def _may_move(function: Lambda, init: Function, aliases: dict[str, Expression]) -> bool:
+def _may_move(function: Lambda | Function, init: Function, aliases: dict[str, Expression]) -> bool:
     """Whether all that a lambda reads of its constructor's is self, or a part of it."""
     me = init.parameters[0].name
-    own = {p.name for p in function.parameters}
+    own = {p.name for p in function.parameters} | set(names_assigned(function.body))
     read = names_in(function.body) - own
     local = {*names_assigned(init.body), *(p.name for p in init.parameters[1:])}
     uses_self = me in read or bool(read & aliases.keys())
@@ -163,15 +176,24 @@ def _moving(kept: Kept, init: Function, cls: Class, aliases: dict[str, Expressio
             if name.id in aliases and name.id not in own:
                 name.replace(clone(aliases[name.id]))
         parameters = [Parameter(init.parameters[0].name), *kept.function.parameters]
-        result = Return(kept.function.body)
-        made = Function(kept.name, parameters, Block([result]))
-        made.file = cls.file  # facts ask what names mean there
         block = statement.parent
         assert isinstance(block, Block)
         block.take(statement)
         above, behind = statement.comments or ("", "")
-        result.comments = "", behind
-        made.comments = f"\n{above}", ""
+        if isinstance(made := kept.function, Function):
+            block.take(made)
+            behind = f"{behind.strip()}\n" if behind else ""
+            above = (made.comments or ("", ""))[0] + above.lstrip("\n") + behind
+            made.rename(kept.name)
+            made.parameters = parameters
+            made.adopt()
+            made.restate()
+        else:
+            result = Return(body)
+            result.comments = "", behind
+            made = Function(kept.name, parameters, Block([result]))
+            made.file = cls.file  # facts ask what names mean there
+        made.comments = f"\n{above.lstrip(chr(10))}", ""
         cls.body.insert_after(init, [made])
         _without_aliases(init, aliases)
 

@@ -10,7 +10,8 @@
                                                    return self._same(x)
 
 Kept as a value it would hold the module itself, which is another once a model is traced. A method
-that does nothing but choose gives the name as well, `self.pad = self._chosen(causal)`.
+that does nothing but choose gives the name as well, `self.pad = self._chosen(causal)`. What stands
+in for a method of the class, `self.forward = self._fused`, is asked for at the start of that.
 """
 
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from typing import Any, NamedTuple
 from ..model.copy import clone
 from ..model.edits import leave_out
 from ..model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript
-from ..model.names import dotted, everywhere, is_own, text
+from ..model.names import dotted, everywhere, is_docstring, is_own, text
 from ..model.node import Expression, Node, Statement
 from ..model.operators import Compare, sides
 from ..model.program import Class, Function, Parameter, Scope
@@ -49,12 +50,12 @@ def run(scope: Scope, facts: Any = None) -> Changes:
         methods = [s for s in scope.body.body if isinstance(s, Function)]
         init = next((m for m in methods if m.name == "__init__" and m.parameters), None)
         if init is not None:
-            for choice in _chosen(scope, methods):
+            for choice in _chosen(scope, methods, init):
                 changes.change(choice.stores[0], partial(_choosing, choice, init, scope))
     return changes
 
 
-def _chosen(cls: Class, methods: list[Function]) -> Iterator[Chosen]:
+def _chosen(cls: Class, methods: list[Function], init: Function) -> Iterator[Chosen]:
     """The attributes that hold nothing but methods, all called alike."""
     own = {m.name: m for m in methods}
     stores: dict[str, list[Attribute]] = {}
@@ -65,9 +66,19 @@ def _chosen(cls: Class, methods: list[Function]) -> Iterator[Chosen]:
         kept = [_methods(t, own, cls) for t in targets]
         found = [v for one in kept for v in one or ()]
         chosen = list(dict.fromkeys(own[v.name] for v in found))
-        free = {name, f"{name}_by"}.isdisjoint({*own, *stores} - {name}) and name not in own
-        if all(kept) and free and len(set(map(_signature, chosen))) == 1:
-            yield Chosen(name, targets, found, chosen)
+        free = f"{name}_by" not in {*own, *stores}
+        alike = [*chosen, own[name]] if name in own else chosen
+        if name in own:  # which others may override, or set on what is built
+            free = free and not own[name].decorators and _is_last(cls)
+            free = free and all(t.nearest(Scope) is init for t in targets)
+        if all(kept) and free and len(set(map(_signature, alike))) == 1:
+            yield Chosen(name, targets, found, [m for m in chosen if m is not own.get(name)])
+
+
+def _is_last(cls: Class) -> bool:
+    """Whether no class of the file extends one."""
+    bases = (dotted(b) for c in everywhere(cls.file or cls, Class) for b in c.bases)
+    return cls.name not in {(base or "").rpartition(".")[2] for base in bases}
 
 
 def _methods(store: Attribute, own: dict[str, Function], cls: Class) -> list[Attribute] | None:
@@ -149,29 +160,43 @@ def _signature(method: Function) -> tuple[Any, ...]:
 
 def _choosing(choice: Chosen, init: Function, cls: Class, _: Node) -> None:
     """Keep the names of the methods, and choose among them in a method of that name."""
-    by, me = f"{choice.name}_by", init.parameters[0].name
-    if choice.is_one(init):
+    own = next((m for m in cls.body.body if getattr(m, "name", None) == choice.name), None)
+    me, one = init.parameters[0].name, own is None and choice.is_one(init)
+    if one:
         for assign in [a for a in init.nodes(Assign) if a.targets[0] in choice.stores]:
             leave_out(assign)
     else:
         for target in choice.stores:
-            target.replace(Attribute(clone(target.object), by))
+            target.replace(Attribute(clone(target.object), f"{choice.name}_by"))
         for kept in choice.kept:
             kept.replace(Constant(kept.name))
-    parameters = [clone(p) for p in _parameters(choice.methods[0])]
-    body: list[Statement] = []
-    for method in choice.methods:
-        call = Call(Attribute(Name(me), method.name))
-        for parameter in parameters:
-            call.append(parameter.handed_on(), parameter.name if parameter.kind == "=" else None)
-        body.append(Return(call))
-        if method is not choice.methods[-1]:
-            test = Compare([Attribute(Name(me), by), Constant(method.name)], ["=="])
-            body[-1] = If(test, Block([body[-1]]))
-    made = Function(choice.name, [Parameter(me), *parameters], Block(body))
+    if isinstance(own, Function):
+        by = Attribute(Name(me), f"{choice.name}_by")
+        first = next(s for s in init.body.body if not is_docstring(s))
+        init.body.insert_before(first, [Assign([by], Constant(choice.name))])
+        first = next(s for s in own.body.body if not is_docstring(s))
+        own.body.precede(first, _ways(choice, own.parameters[0].name, [*choice.methods, own])[:-1])
+        return
+    made = Function(choice.name, [Parameter(me)], Block(_ways(choice, me, choice.methods)))
+    made.parameters += [clone(p) for p in _parameters(choice.methods[0])]
+    made.adopt()
     made.file = cls.file
     made.comments = "\n", ""
     cls.body.insert_after(init, [made])
+
+
+def _ways(choice: Chosen, me: str, methods: list[Function]) -> list[Statement]:
+    """Each of the methods is run under its name, and the last else."""
+    ways: list[Statement] = []
+    for method in methods:
+        call = Call(Attribute(Name(me), method.name))
+        for parameter in _parameters(choice.methods[0]):
+            call.append(parameter.handed_on(), parameter.name if parameter.kind == "=" else None)
+        ways.append(Return(call))
+        if method is not methods[-1]:
+            by = Attribute(Name(me), f"{choice.name}_by")
+            ways[-1] = If(Compare([by, Constant(method.name)], ["=="]), Block([ways[-1]]))
+    return ways
 
 
 PASS = Pass("kept_methods", (), run)

@@ -23,6 +23,7 @@ from .given import LISTS
 from .plan import Plan
 
 _PART = "is a part of torch's layer, and has no params here: write out what it does"
+_BUILDING = "a function inside of a constructor has no params, state or mode: make it a method"
 _MADE_LATER = "extends a list of params: extend nn.Module, and hold the list in it"
 WORDS = ("params", "state", "key", "training")
 PLAIN = ("torch.nn.Module", "torch.nn.modules.module.Module", "transpile.layer.Module")
@@ -124,8 +125,18 @@ class ClassWriter:
         with self.reports.faults.within(function):
             if self.plan.conventions.is_builder(function):
                 Constructor(cls, self.plan, self.reports).write(function)
+            elif self._is_early(function):
+                self.reports.raises_alone("module-value", function, _BUILDING)
             else:
                 Running(function, self.plan, self.reports).write()
+
+    def _is_early(self, function: Function) -> bool:
+        """Whether a function stands in one that builds, and asks for what a module has."""
+        conventions = self.plan.conventions
+        around = [n for n in function.ancestors() if isinstance(n, Function)]
+        threads = conventions.of(function)
+        asks = threads.params or threads.takes or threads.mode
+        return asks and bool(around) and conventions.is_builder(around[-1])
 
     def _method(self, method: Function, cls: Class) -> None:
         for inner in method.nodes(Function):

@@ -7,7 +7,8 @@ self.modules()               nn.modules(self)
 
 from typing import TypeGuard
 
-from ....facts.values.lattice import Module, Tensor
+from ....facts.values.lattice import Function as FunctionValue
+from ....facts.values.lattice import Functions, Module, Tensor
 from ....facts.values.vocabulary import PARAMETERS, WALKS
 from ....model.effects import (
     CONSTANT,
@@ -24,7 +25,7 @@ from ....model.effects import (
     Walk,
     Write,
 )
-from ....model.expressions import Attribute, Call, Constant, Dictionary, Display, Name, is_none
+from ....model.expressions import Attribute, Call, Constant, Display, Name, is_none
 from ....model.names import dotted
 from ....model.node import Expression, Node
 from ....model.operators import Boolean, Conditional, Unary, asks_for_none
@@ -44,6 +45,7 @@ from .beginnings import draws
 from .measured import is_measured, measure
 
 DRAWN = frozenset(("jax.random.normal", "jax.random.uniform"))
+_KEPT = "a method that takes params, a key or the mode is kept, and has none of them"
 _REPLACED = "what is called here takes its params, state and key as the module that stood there"
 
 
@@ -111,14 +113,21 @@ class Building:
             self._call(node)
 
     def _method(self, node: BoundMethod) -> None:
-        """What is kept has no params yet: `self.act = {"up": self.up}`; under a name of its own
-        it is called with them, as the method is."""
-        listed = isinstance(node.parent, (Dictionary, Display))
-        if not listed or self.plan.conventions.of_value(node) == NOTHING:
+        """What is kept has no params yet: `self.act = {"up": self.up}`; a method of self under a
+        name of its own is called with them, as the method is."""
+        around = node.parent
+        named = _is_self(node.object.value) and isinstance(around, (Assign, Conditional))
+        if named or self.plan.conventions.of_value(node) == NOTHING:
             node.become(Attribute(node.object, node.name))
             return
-        why = "a method that takes params, a key or the mode is kept, and has none of them"
-        self.reports.raises("module-value", node, why)
+        self.reports.raises("module-value", node, _KEPT)
+
+    def _wraps(self, call: Call) -> None:
+        """`self.f = twice(self.fc)`: a function made of a module calls it without params."""
+        if isinstance(call.value, (FunctionValue, Functions)):
+            for given in [a for a in call.arguments if isinstance(a.value, Module)]:
+                if self.plan.conventions.of_value(given) != NOTHING:
+                    self.reports.raises("module-value", given, _KEPT)
 
     def _lacks_key(self, node: Node) -> bool:
         """Whether a call draws, and is given no key, as in `lambda w, key: f(w, key=key)`."""
@@ -148,6 +157,7 @@ class Building:
         if not isinstance(node, New) and self._runs(node):
             self._probe(node)
         elif isinstance(node, (New, Apply)):
+            self._wraps(node)
             node.become(Call(node.function, node.arguments, node.keywords))
 
     def _asks(self, node: Call) -> bool:
