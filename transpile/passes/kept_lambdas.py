@@ -189,6 +189,7 @@ def _moving(kept: Kept, init: Function, cls: Class, aliases: dict[str, Expressio
             made.adopt()
             made.restate()
         else:
+            assert isinstance(body, Expression)
             result = Return(body)
             result.comments = "", behind
             made = Function(kept.name, parameters, Block([result]))

@@ -3,7 +3,7 @@
 from ....facts import host
 from ....facts.values.lattice import NONE, UNKNOWN, Sequence, Tensor
 from ....model.effects import Key, Read
-from ....model.expressions import Call, Name
+from ....model.expressions import Attribute, Call, Comprehension, Display, Name
 from ....model.names import target_names
 from ....model.node import Expression, Statement
 from ....model.program import Function
@@ -54,3 +54,19 @@ def take_out(statement: Statement) -> None:
         block.substitute(statement, [Pass()])
     else:
         block.take(statement)
+
+
+def filling(name: Name) -> Expression | None:
+    """What fills a list, where a name stands for it: `[v]` of `values = [v]` and `values += [v]`,
+    the call `values.append(v)`."""
+    around = name.parent
+    if isinstance(around, Assign) and around.targets == [name]:
+        filled = isinstance(around.expression, (Display, Comprehension))
+        return around.expression if filled else None
+    call = around.parent if isinstance(around, Attribute) else None
+    if not isinstance(around, Attribute) or not isinstance(call, Call):
+        return None
+    if call.function is not around or len(call.arguments) != 1:
+        return None
+    listed = isinstance(call.arguments[0], (Display, Comprehension))
+    return call if around.name == "append" or around.name == "extend" and listed else None

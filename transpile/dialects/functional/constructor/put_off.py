@@ -7,7 +7,7 @@ nn.init.zeros_(m.bias)                nn.set_initializer(m, "bias", jax.nn.initi
 from collections.abc import Iterator
 
 from ....facts.bindings.activity import bound
-from ....facts.values.lattice import Module
+from ....facts.values.lattice import Module, Sequence, Tensor
 from ....model.copy import clone
 from ....model.effects import PARAM, Declare, Key, New, NewArray, Read, Support, Walk, Write
 from ....model.expressions import (
@@ -32,7 +32,7 @@ from ...reports import Reports
 from ...threading.keys import Form, Keys
 from ...ties import UNSEEN
 from ..plan import Plan
-from .arrays import arrays_of, take_out
+from .arrays import arrays_of, filling, take_out
 from .beginnings import draws
 from .events import Events, declares_none
 from .initializers import beginning
@@ -40,6 +40,7 @@ from .kept import Kept
 from .walks import begin
 
 LISTS = ("ParameterList", "ParameterDict")
+_FILLED = "a list of params whose elements are not known: write it where the ParameterList is made"
 GROWING = frozenset(("append", "extend", "insert", "update"))
 
 
@@ -129,10 +130,29 @@ class PutOff(Form):
             elements = [value for _, value in given.pairs]
         elif isinstance(given, Comprehension):
             elements = [given.element]
+        elif isinstance(given, Name):
+            self._filled(given)
+            return
         else:
             return
         for element in list(elements):
             self._sides(element, "Parameter")
+
+    def _filled(self, given: Name) -> None:
+        """`values = []`, `values.append(v)` in a loop, and `ParameterList(values)`: what the list
+        is filled with is made later."""
+        if not isinstance(given.value, Sequence) or not isinstance(given.value.element, Tensor):
+            return
+        names = [n for n in self.function.body.walk() if isinstance(n, Name) and n.id == given.id]
+        fills = [filling(n) for n in names if n is not given]
+        if not all(fills) or len(fills) == len(names):
+            self.reports.raises("unsupported", given, _FILLED)
+            return
+        for fill in fills:
+            if isinstance(fill, Call) and fill.function.name == "append":  # type: ignore[attr-defined]
+                self._appended(fill.arguments[0])
+            elif fill is not None:
+                self._listed(fill.arguments[0] if isinstance(fill, Call) else fill)
 
     def _appended(self, element: Expression) -> None:
         """`self.scales.append(v)` of a list of params."""
