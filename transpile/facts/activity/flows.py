@@ -16,7 +16,7 @@ from ...model.statements import Assign, For, With
 from ..values import lattice
 from ..values.lattice import Tensor, Torch
 from .cells import INPUT, NONE, PARAM, Key, Sources
-from .sources import Place
+from .sources import Place, without_index
 
 if TYPE_CHECKING:
     from .solve import Solver
@@ -172,7 +172,8 @@ class Flows:
             if isinstance(function, (Torch, lattice.External)):
                 written = node.arguments[:1]
             for one in written:
-                yield from self._write(one, [a for a in node.arguments if a is not one], at)
+                given = without_index(node, func.name) if one is func.object else node.arguments
+                yield from self._write(one, [a for a in given if a is not one], at)
         elif isinstance(func, Attribute) and func.name in GROWING:
             yield from self._write(func.object, node.arguments, at)
         elif not isinstance(function, (Torch, lattice.External, lattice.Static)):

@@ -27,6 +27,7 @@ _MADE = _LIKE | {f"{name}_like" for name in _LIKE}
 _MADE |= frozenset("arange eye from_numpy linspace logspace normal randperm tensor".split())
 # and of methods
 _ANEW = frozenset("detach item new new_empty new_full new_ones new_tensor new_zeros tolist".split())
+_INDEXED = frozenset("scatter scatter_add scatter_reduce index_add index_copy gather".split())
 _PLAIN = frozenset("os pathlib json numpy re sys time glob shutil".split())  # without history
 PARAMETERS = ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
 
@@ -170,7 +171,7 @@ class Transfer:
         if isinstance(method.receiver, Tensor):
             if method.name in _ANEW:
                 return NONE
-            return self.of(func.object, at) | self.given(node.arguments, at)
+            return self.of(func.object, at) | self.given(without_index(node, func.name), at)
         held = lattice.Sequence, lattice.Mapping, lattice.Static
         if isinstance(method.receiver, held):
             return self.of(func.object, at) | self.given(node.arguments, at)
@@ -219,6 +220,13 @@ class Transfer:
             else:
                 found.add(INPUT)
         return frozenset(found)
+
+
+def without_index(node: Call, method: str) -> list[Expression]:
+    """What a method is given that a gradient may come from: no index."""
+    known = len(node.arguments) > 1 and not any(node.keywords)
+    indexed = known and method.removesuffix("_") in _INDEXED
+    return [node.arguments[0], *node.arguments[2:]] if indexed else list(node.arguments)
 
 
 def _may_carry(node: Expression) -> bool:
