@@ -5940,7 +5940,7 @@ class Net(nn.Module):
 
     def forward(self, x, y):
         h = self.fc(y)
-        return activate(self.fc(x)) + activate(h) * h
+        return activate(self.fc(activate(self.fc(x)))) + activate(h) * h
 """
 
 

@@ -17,8 +17,6 @@ from ..model.project import Project
 from ..model.statements import Assign, ExpressionStatement, For
 from .pass_ import Changes, Pass
 
-# what torch itself sees to when it is set, and what it lets nobody set: `ctx.shape` is no tensor's
-_OF_TORCH = PROPERTIES | {"data", "grad", "requires_grad", "real", "imag", "names"}
 _LISTING = (
     "children named_children modules named_modules parameters named_parameters state_dict items"
 ).split()
@@ -90,7 +88,8 @@ def _is_idle(loop: For, gone: set[Statement]) -> bool:
 
 
 def _is_mark(target: Attribute) -> bool:
-    return _is_array(target.object) and target.name not in _OF_TORCH
+    # torch itself sees to its own, or lets nobody set them: `ctx.shape` is no tensor's
+    return _is_array(target.object) and target.name not in PROPERTIES
 
 
 def _is_unknown(node: Expression) -> bool:

@@ -8,6 +8,7 @@ x = activate(self.conv(x))                    →    x = F.relu(self.conv(x), in
 It stays where it is handed on, or imported by another file, and is refused there.
 """
 
+import functools
 from typing import Any
 
 from ..model.copy import clone
@@ -28,7 +29,7 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
         for statement in file.nodes(Assign):
             calls = _calls(statement, file, project)
             for call in calls:
-                changes.replace(call, _written(statement.expression, call))
+                changes.replace(call, functools.partial(_written, statement.expression))
             if calls:
                 changes.remove(statement)
                 _without_import(statement, file, changes)
@@ -49,18 +50,18 @@ def _calls(statement: Assign, file: File, project: Project) -> list[Call]:
         return []
     uses = [n for n in everywhere(file, Name) if n.id == target.id and n is not target]
     calls = [n.parent for n in uses if isinstance(n.parent, Call) and n.parent.function is n]
-    return (
-        calls if len(calls) == len(uses) and all(_is_of_file(c, target.id) for c in calls) else []
-    )
+    called = len(calls) == len(uses) and all(_is_of_file(c, target.id) for c in calls)
+    return calls if called else []
 
 
 def _without_import(statement: Assign, file: File, changes: Changes) -> None:
     """Let the import of `partial` go, where nothing else asks for it."""
-    names = [n for n in everywhere(file, Name) if n not in statement.walk()]
+    inside = set(statement.walk())
+    names = {n.id for n in everywhere(file, Name) if n not in inside}
     for import_ in file.nodes(Import):
         lone = import_.names[0].bound if len(import_.names) == 1 else ""
         partial = {f"{import_.module}.{lone}", lone} & {"functools.partial", "functools"}
-        if partial and not any(n.id == lone for n in names):
+        if partial and lone not in names:
             changes.remove(import_)
 
 

@@ -45,7 +45,7 @@ def _of(init: Function, placed: set[str]) -> Changes:
             continue
         before = first.setdefault(path, declare)
         pair = {before.name, declare.name}
-        beside = before is not declare and before.parent is declare.parent
+        beside = before.name != declare.name and before.parent is declare.parent
         if beside and (pair & placed or PARAM in (before.kind, declare.kind)):
             changes.report("aliased-write", declare, f"{' and '.join(sorted(pair))} {_ONE}")
     return changes

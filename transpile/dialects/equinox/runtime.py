@@ -69,9 +69,7 @@ def load(model: Any, values: Mapping[str, Any]) -> tuple[Any, Any]:
         field = path.rpartition(".")[2]
         made = type(value)(values[path]) if _is_buffer(value) else values[path]
         if getattr(holder, field, None) is value:  # two that began as one array may differ by now
-            object.__setattr__(
-                holder, field, made
-            )  # what was unflattened is new: nobody else has it
+            object.__setattr__(holder, field, made)  # it is unflattened: nobody else has it
     takes_state = isinstance(model, eqx.nn.StatefulLayer) and model.is_stateful()
     if not indices and not takes_state:
         return model, None

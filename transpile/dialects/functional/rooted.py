@@ -91,10 +91,6 @@ def _class(use: Name) -> Class | None:
     return value.refs[0] if isinstance(value.refs[0], Class) else None
 
 
-def _is_base(use: Name) -> bool:
-    return isinstance(use.parent, (Attribute, Mode))
-
-
 def _is_asked(use: Name) -> bool:
     around = use.parent
     called = around.function if isinstance(around, Call) else None

@@ -105,11 +105,8 @@ def _of_external(frame: Frame, base: External, name: str) -> Value:
     found = canonical(f"{base.name}.{name}")
     if found.startswith("torch.") or found in frame.facts.rulebook.by_torch:
         return torch_name(frame, found)
-    return (
-        FLOAT
-        if base.name in ("numpy", "math") and name in ("pi", "e", "inf", "nan")
-        else External(found)
-    )
+    number = base.name in ("numpy", "math") and name in ("pi", "e", "inf", "nan")
+    return FLOAT if number else External(found)
 
 
 def _of_tensor(frame: Frame, base: Tensor, name: str) -> Value:
