@@ -26,7 +26,7 @@ def as_module(function, effects=None):
     """
     if callable(function) and not isinstance(function, (Module, type)):
         function = Function(function)
-    if isinstance(function, Module) and effects is not None:
+    if effects is not None and isinstance(function, Module):
         _refuse_more(type(function), _all_effects(function), effects)
         return _with_effects(function, frozenset(effects))
     return function
