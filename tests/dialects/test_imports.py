@@ -70,6 +70,14 @@ CASES = {
         'import torch\nfrom torch import Tensor\n\n\ndef f(x: "Tensor"): ...\n',
         'from torch import Tensor\n\n\ndef f(x: "Tensor"): ...\n',
     ),
+    "the support alone": (
+        "import torch\nfrom torch import nn\n\n\nNN.f(x)\n",
+        "import jax_nn as nn\n\n\nnn.f(x)\n",
+    ),
+    "the support alone, below a header": (
+        "# Of whom.\n\nimport torch\nfrom torch import nn\n\n\nNN.f(x)\n",
+        "# Of whom.\n\nimport jax_nn as nn\n\n\nnn.f(x)\n",
+    ),
     "standard ones": (
         "import torch\n\nx = MATH.pi * JNP.f(NN.g)\n",
         "import math\n\nimport jax.numpy as jnp\n\nimport jax_nn as nn\n\nx = math.pi * jnp.f(nn.g)\n",

@@ -215,14 +215,16 @@ def _put(file: File, lines: list[str], support: str, gone: list[Import]) -> None
     if support:
         own = import_statement(support)
         own.comments = BLANK
-        if gone and not _follows(body, gone[0]):
+        if gone and not _follows(body, gone):
             if comments(gone[0])[0] or body.body[0] is gone[0]:
                 own.comments = None
                 body.substitute(gone.pop(0), [own])
             else:
                 body.insert_before(gone[0], [own])
         else:
-            _insert(body, _last_import(body, gone), [own])
+            after = _last_import(body, gone)
+            own.comments = BLANK if after is not None else None
+            _insert(body, after, [own])
     for statement in gone:
         body.remove(statement)
 
@@ -268,10 +270,10 @@ def _before(body: Block, one: Import, made: list[Import]) -> Statement:
     return before
 
 
-def _follows(body: Block, statement: Import) -> bool:
-    """Whether an import that stays comes after this one."""
-    at = body.body.index(statement)
-    return any(isinstance(s, Import) for s in body.body[at + 1 :])
+def _follows(body: Block, gone: list[Import]) -> bool:
+    """Whether an import that stays comes after the first of those that go."""
+    at = body.body.index(gone[0])
+    return any(isinstance(s, Import) and s not in gone for s in body.body[at + 1 :])
 
 
 def _last_import(body: Block, gone: Iterable[Import] = ()) -> Statement | None:
