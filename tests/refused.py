@@ -24,7 +24,6 @@ REFUSED: dict[str, list[str]] = {
     ],
     "contexts and functions of torch without a rule": [
         "test_blocks.py::test_blocks_that_change_no_value[partial of a method]",
-        "test_python.py::test_program[partial that writes]",
         "test_python.py::test_program[set_grad_enabled off and on]",
         "test_python.py::test_program[torch._check]",
     ],
