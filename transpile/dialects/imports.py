@@ -215,7 +215,8 @@ def _put(file: File, lines: list[str], support: str, gone: list[Import]) -> None
     if support:
         own = import_statement(support)
         own.comments = BLANK
-        if gone and not _follows(body, gone):
+        behind = body.body[body.body.index(gone[0]) :] if gone else []
+        if gone and not any(isinstance(s, Import) and s not in gone for s in behind):
             if comments(gone[0])[0] or body.body[0] is gone[0]:
                 own.comments = None
                 body.substitute(gone.pop(0), [own])
@@ -268,12 +269,6 @@ def _before(body: Block, one: Import, made: list[Import]) -> Statement:
             break
         before = other
     return before
-
-
-def _follows(body: Block, gone: list[Import]) -> bool:
-    """Whether an import that stays comes after the first of those that go."""
-    at = body.body.index(gone[0])
-    return any(isinstance(s, Import) and s not in gone for s in body.body[at + 1 :])
 
 
 def _last_import(body: Block, gone: Iterable[Import] = ()) -> Statement | None:

@@ -102,8 +102,7 @@ class Conventions(Signatures):
 
     def initialised(self, call: Call) -> str | None:
         """What a call makes that runs one of the methods that `init` calls."""
-        targets = self.targets(call) or []
-        kinds = {self.initialisers.get(target) for target in targets}
+        kinds = {self.initialisers.get(target) for target in self.targets(call) or ()}
         return kinds.pop() if len(kinds) == 1 else None
 
     def is_builder(self, function: Function) -> bool:
@@ -128,16 +127,14 @@ class Conventions(Signatures):
         return any(self.is_builder(target) for call in given for target in self.targets(call) or ())
 
     def makes(self, function: Function) -> bool:
-        if any(isinstance(d, Name) and d.id == "property" for d in function.decorators):
+        read = any(isinstance(d, Name) and d.id == "property" for d in function.decorators)
+        if read or any(isinstance(a.function.value, Module) for a in function.nodes(Apply)):
             return False
-        if any(isinstance(a.function.value, Module) for a in function.nodes(Apply)):
-            return False
-        if any(isinstance(new.value, Module) for new in function.nodes(New)):
-            return True
+        made = any(isinstance(new.value, Module) for new in function.nodes(New))
         own = function.parameters[0].name if function.owner and function.parameters else None
         written = (w.target for w in function.nodes(Write))
         held = (root(t) for t in written if isinstance(t, Read) and t.kind == PARAM)
-        return any(name is not None and name.id != own for name in held)
+        return made or any(name is not None and name.id != own for name in held)
 
     def of_given(self, call: Call) -> Threads | None:
         found = super().of_given(call)

@@ -288,13 +288,10 @@ class Paths:
 
     def _stays(self, node: Expression) -> bool:
         """Whether an expression means the same all over the function."""
-        names = [n for n in node.walk() if isinstance(n, Name)]
-        return all(
-            n.id == self.self_name or len(list(self._values(n.id))) == 1 and not self._loop(n)
-            for n in names
-        )
-
-    # --- companions -------------------------------------------------------------------------------
+        for name in (n for n in node.walk() if isinstance(n, Name) and n.id != self.self_name):
+            if len(list(self._values(name.id))) != 1 or self._loop(name):
+                return False
+        return True
 
     def write(self) -> None:
         """Let the loops bind the companions that were asked for."""
