@@ -5992,6 +5992,38 @@ def test_a_method_that_may_call_itself_by_its_name_is_of_the_constructor_still(t
     np.testing.assert_allclose(np.asarray(found["weight"]), np.full((4, 4), 0.3), rtol=1e-6)
 
 
+NAMED_INFERENCE = """
+class Encoder(nn.Module):
+    def __init__(self, inference=True):
+        super().__init__()
+        self.fc, self.drop = nn.Linear(4, 4), nn.Dropout(0.0)
+        self.inference = inference
+
+    def forward(self, x):
+        return self.drop(self.fc(x)) if self.inference else x
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder, self.norm = Encoder(), nn.BatchNorm1d(4)
+
+    def inference(self, x):
+        return self.encoder(x) * 2
+
+    def forward(self, x, y):
+        if self.training:
+            return self.norm(self.inference(x)) * y
+        return self.encoder(x)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_is_called_inference_is_no_mode(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    verify(HEAD + NAMED_INFERENCE, "Net", "", inputs, target)
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_is_built_alike_and_given_the_values_of_another_begins_as_that(target):
     (made,), support, _ = dialect.convert([given(HEAD + COPIED_STARTS)], "", target)

@@ -23,6 +23,7 @@ from ..definitions import PRELUDES, Prelude, Rules, prelude
 from ..faults import Faults
 from ..import_time import fit_metaclasses
 from ..imports import Words
+from ..method_names import rename_methods
 from ..output import Output
 from ..reports import Reports
 from ..shared import report_doubled, report_repeated, report_shared
@@ -67,6 +68,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     fit_metaclasses(project, facts.modules, "eqx.Module")
     there = Prelude(existing or "", "~")
     reports = Reports(Faults("the dialect equinox"), told)
+    rename_methods(project, reports, ["inference"])  # eqx.nn.inference_mode sets all such fields
     solve = lambda: Signatures(project, facts, there.names())
     signatures = as_methods(project, solve, lambda t: t.takes or t.draws, reports)
     plan = Plan(project, facts, signatures, lists.names)

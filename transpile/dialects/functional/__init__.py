@@ -7,6 +7,7 @@ from .. import library, second_names, shared_parts, support, wide
 from ..definitions import PRELUDES, Prelude, Rules, prelude
 from ..faults import Faults
 from ..imports import Words
+from ..method_names import rename_methods
 from ..output import Output
 from ..repeated import repeated
 from ..reports import Reports
@@ -16,9 +17,8 @@ from ..threading.reserved import refuse_taken
 from . import given, outside
 from .classes import ClassWriter
 from .conventions import Conventions
-from .method_names import rename_methods
+from .plan import MAKING, RESERVED, Plan
 from .plan import WORDS as TAKEN
-from .plan import Plan
 from .unrolled import unroll
 from .unwritten import report_unwritten
 
@@ -33,7 +33,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     """The files of a project as functions of params; the model is edited. `existing`: the text of
     the support file that stands there."""
     reports = Reports(Faults("the functional dialect"))
-    rename_methods(project, reports)
+    rename_methods(project, reports, MAKING, RESERVED)
     second_names.spell_out(project, facts.modules)
     shared_parts.spell_out(project, facts.modules)
     unroll(project)

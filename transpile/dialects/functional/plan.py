@@ -23,6 +23,8 @@ from .numbers import numbers
 from .param_writers import Writers
 
 WORDS = frozenset(("params", "state", "key", "training"))  # by which a model is called
+MAKING = ("init", "init_state")  # by which its arrays are made
+RESERVED = frozenset((*MAKING, "apply", "children", "add_module"))
 
 
 class Words(NamedTuple):

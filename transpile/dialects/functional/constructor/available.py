@@ -20,8 +20,7 @@ from ....model.node import Expression, Statement
 from ....model.program import Class, Function
 from ....model.statements import Assign, Block
 from ...fresh import attributes, fresh
-from ..method_names import RESERVED
-from ..plan import Plan
+from ..plan import RESERVED, Plan
 from .changing import Changing
 from .rebinding import Rebinding
 

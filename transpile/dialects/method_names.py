@@ -1,4 +1,4 @@
-"""Methods and fields that are called as what makes a model's arrays here have another name.
+"""Methods and fields that are called as what a dialect's modules have have another name.
 
 def init(self, x):            →    def init_(self, x):
     return x * 2                       return x * 2
@@ -7,29 +7,31 @@ self.init = init              →    self.init_ = init
 A submodule has to keep its own, which the names of its params begin with.
 """
 
-from ...facts.values import lattice
-from ...model.effects import BUFFER, MIXED, PARAM, BoundMethod, Declare, Read
-from ...model.expressions import Attribute, Call, Constant
-from ...model.names import dotted, everywhere, is_target
-from ...model.program import Function
-from ...model.project import Project
-from ..fresh import attributes, fresh
-from ..reports import Reports
+from collections.abc import Collection, Sequence, Set
 
-MAKING = ("init", "init_state")
-RESERVED = frozenset((*MAKING, "apply", "children", "add_module"))
+from ..facts.values import lattice
+from ..model.effects import BUFFER, MIXED, PARAM, BoundMethod, Declare, Read
+from ..model.expressions import Attribute, Call, Constant
+from ..model.names import dotted, everywhere, is_target
+from ..model.program import Function
+from ..model.project import Project
+from .fresh import attributes, fresh
+from .reports import Reports
 
 
-def rename_methods(project: Project, reports: Reports) -> None:
-    """Rename them, with what refers to them."""
-    _refuse_submodules(project, reports)
+def rename_methods(
+    project: Project, reports: Reports, words: Sequence[str], methods: Collection[str] = ()
+) -> None:
+    """Rename those called by one of these words, with what refers to them. `methods`: other methods
+    of all modules."""
+    _refuse_submodules(project, reports, {*words, *methods})
     classes = [c for c in project.classes() if project.is_module(c)]
-    own = [(c, f) for c in classes for f in project.methods(c).values() if f.name in MAKING]
+    own = [(c, f) for c in classes for f in project.methods(c).values() if f.name in words]
     nodes = [n for file in project.ordered for n in everywhere(file, Attribute, BoundMethod)]
-    if not own and not any(_is_field(n) for n in nodes):
+    if not own and not any(_is_field(n, words) for n in nodes):
         return
     known = {name for file in project.ordered for name in attributes(file)}
-    names = {name: fresh(f"{name}_", known) for name in MAKING}
+    names = {name: fresh(f"{name}_", known) for name in words}
     renamed = {function for _, function in own}
     for node in nodes:
         if node.name in names and _refers(node, renamed):
@@ -40,16 +42,16 @@ def rename_methods(project: Project, reports: Reports) -> None:
         project.rename_method(cls, function, names[function.name])
 
 
-def _refuse_submodules(project: Project, reports: Reports) -> None:
+def _refuse_submodules(project: Project, reports: Reports, taken: Set[str]) -> None:
     for declared in [d for file in project.ordered for d in everywhere(file, Declare)]:
-        taken = declared.kind == "submodule" and declared.name in RESERVED
-        if taken and declared.expression is not None:
+        hidden = declared.kind == "submodule" and declared.name in taken
+        if hidden and declared.expression is not None:
             why = f"a submodule is called {declared.name}, as a method of all modules is here"
             reports.unconverted("unsupported", declared.expression, f"{why}: give it another name")
 
 
-def _is_field(node: Attribute) -> bool:
-    own = node.name in MAKING and is_target(node) and not _is_entry(node)
+def _is_field(node: Attribute, words: Sequence[str]) -> bool:
+    own = node.name in words and is_target(node) and not _is_entry(node)
     return own and isinstance(node.object.value, lattice.Module)
 
 
