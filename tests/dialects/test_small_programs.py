@@ -6024,6 +6024,43 @@ def test_what_is_called_inference_is_no_mode(target):
     verify(HEAD + NAMED_INFERENCE, "Net", "", inputs, target)
 
 
+RESETS_IN_TURN = """
+class Core(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(4, 4))
+
+    def reset_parameters(self):
+        nn.init.constant_(self.weight, 0.3)
+
+    def forward(self, x):
+        return x @ self.weight
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.core, self.norm = Core(), nn.LayerNorm(4)
+        for part in (self.core, self.norm):
+            if hasattr(part, "reset_parameters"):
+                part.reset_parameters()
+
+    def forward(self, x):
+        return self.norm(self.core(x))
+"""
+
+
+@pytest.mark.parametrize("target", ("functional", "flax"))  # Equinox: a part is written in a loop
+def test_parts_are_reset_turn_by_turn(target):
+    (made,), support, _ = dialect.convert([given(HEAD + RESETS_IN_TURN)], "", target)
+    cls = converted(made.code, support)["Net"]
+    model = built(cls, cls)
+    if target == "functional":
+        model = model.init(jax.random.key(0)), {}
+    found = to_torch(*model) if isinstance(model, tuple) else to_torch(model)
+    np.testing.assert_allclose(np.asarray(found["core.weight"]), np.full((4, 4), 0.3), rtol=1e-6)
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_is_built_alike_and_given_the_values_of_another_begins_as_that(target):
     (made,), support, _ = dialect.convert([given(HEAD + COPIED_STARTS)], "", target)

@@ -6,13 +6,14 @@ for conv, bn in [(self.conv1, self.bn1), (self.conv2, self.bn2)]:
 """
 
 from ...facts.bindings.activity import bound
-from ...facts.values.lattice import Module
+from ...facts.values.lattice import Function as FunctionValue
+from ...facts.values.lattice import Module, Value
 from ...model.copy import clone
-from ...model.expressions import Call, Display, Lambda, Name, Starred
+from ...model.expressions import Attribute, Call, Display, Lambda, Name, Starred
 from ...model.names import below, jumps, root, target_names, text
 from ...model.node import Expression, Statement
 from ...model.operators import Binary
-from ...model.program import Function
+from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.statements import Block, For
 from ..submodule_paths import is_path
@@ -26,7 +27,9 @@ def unroll(project: Project) -> None:
         for loop in reversed(function.nodes(For)):
             turns = _turns(function, loop)
             if turns is not None and isinstance(loop.parent, Block):
-                loop.parent.substitute(loop, [s for turn in turns for s in _written(loop, turn)])
+                loop.parent.substitute(
+                    loop, [s for turn in turns for s in _written(loop, turn, project)]
+                )
 
 
 Turn = dict[str, Expression] | Starred  # what names stand for, or a container that is gone over
@@ -104,10 +107,21 @@ def _is_bound_by_loop(name: Name) -> bool:
     return any(name not in set(n.iterable.walk()) for n in own)
 
 
-def _written(loop: For, turn: Turn) -> list[Statement]:
+def _written(loop: For, turn: Turn, project: Project) -> list[Statement]:
     body = clone(loop.body)
     if isinstance(turn, Starred):
         return [For(clone(loop.target), clone(turn.expression), body)]
     for name in [n for n in below(body, Name) if n.id in turn]:
-        name.replace(clone(turn[name.id]))
+        made = clone(turn[name.id])
+        name.replace(made)
+        if isinstance(made.parent, Attribute) and isinstance(made.value, Module):
+            made.parent.value = _method(made.value, made.parent, project)
     return list(body.body)
+
+
+def _method(module: Module, asked: Attribute, project: Project) -> Value | None:
+    """A method of what stands there in one turn, where a loop knew of those of all turns alone."""
+    cls = module.refs[0] if len(module.refs) == 1 and not module.open else None
+    found = project.find(cls, asked.name) if isinstance(cls, Class) else None
+    called = isinstance(asked.parent, Call) and asked.parent.function is asked
+    return FunctionValue(found, cls) if called and isinstance(found, Function) else asked.value
