@@ -5933,14 +5933,24 @@ from functools import partial
 activate = partial(F.relu, inplace=True)
 
 
-class Net(nn.Module):
+class Block(nn.Module):
     def __init__(self):
         super().__init__()
         self.fc = nn.Linear(4, 4)
+        self.act = activate
+
+    def forward(self, x):
+        return self.act(self.fc(x))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.block = nn.Linear(4, 4), Block()
 
     def forward(self, x, y):
         h = self.fc(y)
-        return activate(self.fc(activate(self.fc(x)))) + activate(h) * h
+        return activate(self.fc(activate(self.fc(x)))) + activate(h) * h + self.block(h)
 """
 
 

@@ -5,17 +5,18 @@ activate = partial(F.relu, inplace=True)
 
 x = activate(self.conv(x))                    →    x = F.relu(self.conv(x), inplace=True)
 
-It stays where it is handed on, or imported by another file, and is refused there.
+So is a field of a class that keeps it, `self.act = activate`. What hands it on is refused.
 """
 
 import functools
 from typing import Any
 
 from ..model.copy import clone
-from ..model.expressions import Call, Constant, Lambda, Name
-from ..model.names import bound_once, everywhere, imported
+from ..model.edits import leave_out
+from ..model.expressions import Attribute, Call, Constant, Lambda, Name
+from ..model.names import bound_once, dotted, everywhere, imported, is_own
 from ..model.node import Expression
-from ..model.program import File, Function
+from ..model.program import Class, File, Function
 from ..model.project import Project
 from ..model.statements import Assign, Import
 from .pass_ import Changes, Pass
@@ -26,32 +27,48 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
     found = []
     for file in project.ordered:
         changes = Changes(file)
-        for statement in file.nodes(Assign):
-            calls = _calls(statement, file, project)
-            for call in calls:
-                changes.replace(call, functools.partial(_written, statement.expression))
-            if calls:
-                changes.remove(statement)
-                _without_import(statement, file, changes)
+        for statement in [s for s in file.nodes(Assign) if _is_partial(s, file)]:
+            _write_out(statement, file, project, changes)
         if changes:
             found.append(changes)
     return found
 
 
-def _calls(statement: Assign, file: File, project: Project) -> list[Call]:
-    """The calls of a name that stands for such a partial, where it is used for nothing else."""
-    target, value = statement.targets[0], statement.expression
-    if statement.targets[1:] or statement.operator or not isinstance(target, Name):
-        return []
-    if not _writes(value, file) or target.id not in bound_once(file):
-        return []
+def _write_out(statement: Assign, file: File, project: Project, changes: Changes) -> None:
+    name = statement.targets[0]
+    uses = [n for n in everywhere(file, Name) if n is not name and n.id == name.id]  # type: ignore[attr-defined]
+    called = [n.parent for n in uses if isinstance(n.parent, Call) and n.parent.function is n]
+    calls, kept = [c for c in called if _is_of_file(c, uses[0].id)], list[Assign]()
+    for store in [n.parent for n in uses if isinstance(n.parent, Assign)]:
+        if (fields := _calls_of_field(store)) is not None:
+            kept.append(store)
+            calls += fields
+    for call in calls:
+        changes.replace(call, functools.partial(_written, statement.expression))
+    for store in kept:
+        changes.change(store, leave_out)
+    if len(uses) == len(called) + len(kept) and not _is_imported(name, file, project):
+        changes.remove(statement)
+        _without_import(statement, file, changes)
+
+
+def _is_imported(name: Expression, file: File, project: Project) -> bool:
     others = (i for f in project.ordered if f is not file for i in everywhere(f, Import))
-    if any(name.name in (target.id, "*") for i in others for name in i.names):
-        return []
-    uses = [n for n in everywhere(file, Name) if n.id == target.id and n is not target]
-    calls = [n.parent for n in uses if isinstance(n.parent, Call) and n.parent.function is n]
-    called = len(calls) == len(uses) and all(_is_of_file(c, target.id) for c in calls)
-    return calls if called else []
+    return any(n.name in (dotted(name), "*") for i in others for n in i.names)
+
+
+def _calls_of_field(store: Assign) -> list[Call] | None:
+    """The calls of `self.act`, where a class keeps the name as that and does nothing else with it;
+    None where it may be asked for elsewhere."""
+    field, cls, method = store.targets[0], store.nearest(Class), store.nearest(Function)
+    me = method.parameters[0].name if method is not None and method.parameters else None
+    if cls is None or store.targets[1:] or not is_own(field, me) or cls.file is None:
+        return None
+    named = [n for n in everywhere(cls.file, Attribute) if n.name == field.name and n is not field]
+    own = [n for n in named if cls in n.ancestors()]
+    calls = [n.parent for n in own if isinstance(n.parent, Call) and n.parent.function is n]
+    plain = all(isinstance(n.object, Name) for n in named)  # none asks a part for it
+    return calls if plain and len(calls) == len(own) else None
 
 
 def _without_import(statement: Assign, file: File, changes: Changes) -> None:
@@ -69,6 +86,13 @@ def _is_of_file(call: Call, name: str) -> bool:
     """Whether a call stands in a function, and no parameter around it has the name."""
     around = [a for a in call.ancestors() if isinstance(a, (Function, Lambda))]
     return bool(around) and all(p.name != name for a in around for p in a.parameters)
+
+
+def _is_partial(statement: Assign, file: File) -> bool:
+    target = statement.targets[0]
+    if statement.targets[1:] or statement.operator or not isinstance(target, Name):
+        return False
+    return _writes(statement.expression, file) and target.id in bound_once(file)
 
 
 def _writes(value: Expression | None, file: File) -> bool:
