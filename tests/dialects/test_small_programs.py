@@ -5746,6 +5746,16 @@ def test_a_loop_without_a_bound_has_no_gradient_and_says_so(program, told):
     assert [d.line for d in made.diagnostics] == told
 
 
+def begun(source, target):
+    """The arrays of a new model, by torch's names."""
+    (made,), support, _ = dialect.convert([given(HEAD + source)], "", target)
+    cls = converted(made.code, support)["Net"]
+    model = built(cls, cls)
+    if target == "functional":
+        model = model.init(jax.random.key(0)), {}
+    return to_torch(*model) if isinstance(model, tuple) else to_torch(model)
+
+
 WALKED_NORMED = """
 def init_weights(m):
     if m.__class__.__name__.find("Conv") != -1:
@@ -5775,12 +5785,7 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_walks_see_the_layer_that_weight_norm_is_around(target):
-    (made,), support, _ = dialect.convert([given(HEAD + WALKED_NORMED)], "", target)
-    cls = converted(made.code, support)["Net"]
-    model = built(cls, cls)
-    if target == "functional":
-        model = model.init(jax.random.key(0)), {}
-    found = to_torch(*model) if isinstance(model, tuple) else to_torch(model)
+    found = begun(WALKED_NORMED, target)
     np.testing.assert_allclose(found["convs.1.bias"], [0.3], rtol=1e-6)
     np.testing.assert_allclose(found["last.bias"], [0.7] * 4, rtol=1e-6)
 
@@ -5839,12 +5844,7 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_param_has_what_tensors_have(target):
-    (made,), support, _ = dialect.convert([given(HEAD + ASKED_OF_PARAMS)], "", target)
-    cls = converted(made.code, support)["Net"]
-    model = built(cls, cls)
-    if target == "functional":
-        model = model.init(jax.random.key(0)), {}
-    found = to_torch(*model) if isinstance(model, tuple) else to_torch(model)
+    found = begun(ASKED_OF_PARAMS, target)
     np.testing.assert_allclose(found["fc.weight"], np.full((4, 4), 0.3), rtol=1e-6)
 
 
@@ -5878,12 +5878,7 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_shape_of_a_param_that_begins_anew_is_its_own(target):
-    (made,), support, _ = dialect.convert([given(HEAD + SHAPE_SET_ELSEWHERE)], "", target)
-    cls = converted(made.code, support)["Net"]
-    model = built(cls, cls)
-    if target == "functional":
-        model = model.init(jax.random.key(0)), {}
-    found = to_torch(*model) if isinstance(model, tuple) else to_torch(model)
+    found = begun(SHAPE_SET_ELSEWHERE, target)
     np.testing.assert_allclose(np.asarray(found["fc.weight"]), np.full((4, 4), 5.0), rtol=0.05)
 
 
@@ -5993,12 +5988,7 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_method_that_may_call_itself_by_its_name_is_of_the_constructor_still(target):
-    (made,), support, _ = dialect.convert([given(HEAD + RESETS_UNKNOWN_LAYERS)], "", target)
-    cls = converted(made.code, support)["Net"]
-    model = built(cls, cls)
-    if target == "functional":
-        model = model.init(jax.random.key(0)), {}
-    found = to_torch(*model) if isinstance(model, tuple) else to_torch(model)
+    found = begun(RESETS_UNKNOWN_LAYERS, target)
     np.testing.assert_allclose(np.asarray(found["weight"]), np.full((4, 4), 0.3), rtol=1e-6)
 
 
@@ -6062,23 +6052,13 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("target", ("functional", "flax"))  # Equinox: a part is written in a loop
 def test_parts_are_reset_turn_by_turn(target):
-    (made,), support, _ = dialect.convert([given(HEAD + RESETS_IN_TURN)], "", target)
-    cls = converted(made.code, support)["Net"]
-    model = built(cls, cls)
-    if target == "functional":
-        model = model.init(jax.random.key(0)), {}
-    found = to_torch(*model) if isinstance(model, tuple) else to_torch(model)
+    found = begun(RESETS_IN_TURN, target)
     np.testing.assert_allclose(np.asarray(found["core.weight"]), np.full((4, 4), 0.3), rtol=1e-6)
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_is_built_alike_and_given_the_values_of_another_begins_as_that(target):
-    (made,), support, _ = dialect.convert([given(HEAD + COPIED_STARTS)], "", target)
-    cls = converted(made.code, support)["Net"]
-    model = built(cls, cls)
-    if target == "functional":
-        model = model.init(jax.random.key(0)), {}
-    found = to_torch(*model) if isinstance(model, tuple) else to_torch(model)
+    found = begun(COPIED_STARTS, target)
     for one, other in (("q.fc.0.weight", "k.fc.0.weight"), ("online.bias", "target.bias")):
         np.testing.assert_array_equal(found[one], found[other])
 

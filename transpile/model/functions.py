@@ -2,8 +2,10 @@
 
 from typing import NamedTuple
 
+from .copy import clone
 from .expressions import Attribute, Call, Name, Starred
 from .names import dotted, everywhere
+from .node import Expression
 from .program import Class, Function, Parameter, Scope
 from .statements import Return
 
@@ -156,3 +158,17 @@ def inner_given_back(function: Function) -> Function | None:
     given = returns[-1].expression if returns else None
     name = given.id if isinstance(given, Name) else None
     return next((f for f in function.nodes(Function) if f.name == name), None)
+
+
+def called_by(function: Expression, call: Call) -> Call:
+    """The call that a call of a partial is, or of a name of a function: what it says by a word goes
+    before the partial's."""
+    held: list[tuple[str | None, Expression]] = []
+    if isinstance(function, Call):
+        held = list(zip(function.keywords[1:], map(clone, function.arguments[1:])))
+        function = function.arguments[0]
+    given = list(zip(call.keywords, call.arguments))
+    first = [pair for pair in held if pair[0] is None]
+    last = [pair for pair in held if pair[0] is not None and pair[0] not in call.keywords]
+    together = [*first, *given, *last]
+    return Call(clone(function), [value for _, value in together], [word for word, _ in together])

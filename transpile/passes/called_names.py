@@ -34,6 +34,7 @@ from ..model.expressions import (
     Starred,
     Subscript,
 )
+from ..model.functions import called_by
 from ..model.layout import comments
 from ..model.names import bound_once, dotted, everywhere, imported, rebound, target_names
 from ..model.node import Expression, Node
@@ -100,26 +101,13 @@ def _write_out(function: Function) -> None:
 def _written(found: Named, call: Call) -> Expression:
     """What stands in the place of a call."""
     if found.parameters is None:
-        return _called(found.function, call)
+        return called_by(found.function, call)
     given = _bound(found.parameters, call)
     assert given is not None
     body = clone(found.function)
     for name in [n for n in (body, *body.walk()) if isinstance(n, Name) and n.id in given]:
         name.replace(clone(given[name.id]))
     return body
-
-
-def _called(function: Expression, call: Call) -> Call:
-    """The call that a call of a partial is: what it says by a word goes before the partial's."""
-    held: list[tuple[str | None, Expression]] = []
-    if isinstance(function, Call):
-        held = list(zip(function.keywords[1:], map(clone, function.arguments[1:])))
-        function = function.arguments[0]
-    given = list(zip(call.keywords, call.arguments))
-    first = [pair for pair in held if pair[0] is None]
-    last = [pair for pair in held if pair[0] is not None and pair[0] not in call.keywords]
-    together = [*first, *given, *last]
-    return Call(clone(function), [value for _, value in together], [word for word, _ in together])
 
 
 # --- which names ---------------------------------------------------------------------------------

@@ -11,9 +11,9 @@ So is a field of a class that keeps it, `self.act = activate`. What hands it on 
 import functools
 from typing import Any
 
-from ..model.copy import clone
 from ..model.edits import leave_out
 from ..model.expressions import Attribute, Call, Constant, Lambda, Name
+from ..model.functions import called_by
 from ..model.names import bound_once, dotted, everywhere, imported, is_own
 from ..model.node import Expression
 from ..model.program import Class, File, Function
@@ -35,19 +35,21 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
 
 
 def _write_out(statement: Assign, file: File, project: Project, changes: Changes) -> None:
-    name = statement.targets[0]
+    name, value = statement.targets[0], statement.expression
+    assert value is not None
     uses = [n for n in everywhere(file, Name) if n is not name and n.id == name.id]  # type: ignore[attr-defined]
     called = [n.parent for n in uses if isinstance(n.parent, Call) and n.parent.function is n]
     calls, kept = [c for c in called if _is_of_file(c, uses[0].id)], list[Assign]()
+    others = len(uses) - len(calls)  # kept, handed on, or called as the file is imported
     for store in [n.parent for n in uses if isinstance(n.parent, Assign)]:
         if (fields := _calls_of_field(store)) is not None:
             kept.append(store)
             calls += fields
     for call in calls:
-        changes.replace(call, functools.partial(_written, statement.expression))
+        changes.replace(call, functools.partial(called_by, value))
     for store in kept:
         changes.change(store, leave_out)
-    if len(uses) == len(called) + len(kept) and not _is_imported(name, file, project):
+    if others == len(kept) and not _is_imported(name, file, project):
         changes.remove(statement)
         _without_import(statement, file, changes)
 
@@ -106,15 +108,6 @@ def _writes(value: Expression | None, file: File) -> bool:
     torch = imported(file, function).startswith("torch.")
     plain = all(isinstance(a, Constant) for a in held)
     return torch and plain and isinstance(flag, Constant) and flag.constant is True
-
-
-def _written(partial: Expression | None, call: Call) -> Call:
-    assert isinstance(partial, Call)
-    held = [(w, a) for w, a in zip(partial.keywords, partial.arguments) if w is not None]
-    held = [(word, clone(a)) for word, a in held if word not in call.keywords]
-    given = [(word, clone(a)) for word, a in zip(call.keywords, call.arguments)]
-    words, arguments = zip(*given, *held)
-    return Call(clone(partial.arguments[0]), list(arguments), list(words))
 
 
 PASS = Pass("named_partials", (), run, of_project=True)
