@@ -119,8 +119,6 @@ REFUSED: dict[str, list[str]] = {
     "a class that makes a number of its base a param, tags arrays, or moves a buffer": [
         "test_subclasses.py::test_module[a number in the base, a parameter below-False]",
         "test_subclasses.py::test_module[a number in the base, a parameter below-True]",
-        "test_subclasses.py::test_module[a partial in place as a layer-False]",
-        "test_subclasses.py::test_module[a partial in place as a layer-True]",
         "test_subclasses.py::test_module[a tag on a weight-False]",
         "test_subclasses.py::test_module[a tag on a weight-True]",
     ],
