@@ -1887,6 +1887,37 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.a(x) * 2 + self.c(self.b(y))
 """
+HELD_OR_MADE_HERE = """
+class KeptHere(nn.Module):
+    def __init__(self, norm="bn", fc=None, layers=None):
+        super().__init__()
+        self.norm = norm
+        self.fc = fc
+        self.layers = layers
+        if norm == "bn":
+            self.norm = nn.BatchNorm1d(4)
+        elif norm == "ln":
+            self.norm = nn.LayerNorm(4)
+        if self.fc is None:
+            self.fc = nn.Linear(4, 4)
+        if not layers:
+            self.layers = nn.ModuleList([nn.Linear(4, 4)])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return self.norm(self.fc(x))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = KeptHere()
+        self.b = KeptHere("ln", nn.Linear(4, 4, bias=False))
+
+    def forward(self, x, y):
+        return self.a(x) + self.b(y)
+"""
 HELD_OR_NOT = """
 class Norm(nn.Module):
     def __init__(self, d):
@@ -2153,6 +2184,27 @@ class Net(Base):
     def forward(self, x, y):
         assert self.bias is None
         return self.fc(x) * self.rate * self.size + y
+"""
+LISTS_OF_THE_CLASS = """
+class Net(nn.Module):
+    dims = [4, 4]
+    kinds = ("a", "b")
+    names = []
+    scales = {}
+
+    def __init__(self, scaled=False):
+        super().__init__()
+        self.dims = self.dims + [4]
+        self.kinds = self.kinds + ("c",)
+        self.names = ["fc", "fc"]
+        if scaled:
+            self.scales = {"fc": 2.0}
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        for name in self.names:
+            x = getattr(self, name)(x) * self.scales.get(name, 0.5)
+        return x + y * len(self.dims) + len(self.kinds)
 """
 EXPERTS = """
 class FF(nn.Module):
@@ -3169,6 +3221,20 @@ class Net(nn.Module):
             y = y
         return F.dropout(self.norm(x) * y, 0.5, self.training and y is None)
 """
+MAPPED_METHODS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bn = nn.BatchNorm1d(4)
+
+    def step(self, x, scale=2):
+        return self.bn(x) * scale
+
+    def forward(self, x, y):
+        a, b = map(self.step, [x, y])
+        c = sum(map(lambda t: self.step(t) + x, (a, b)))
+        return a + b + c, torch.stack(list(map(self.step, (x, y), (3, 4))))
+"""
 GIVEN_IN_TURNS = """
 class Blur(nn.Module):
     def __init__(self, n, kernel, act):
@@ -4004,6 +4070,38 @@ def test_a_walk_over_what_is_saved_begins_params():
     buffer = SAVED_WALK.replace("self.fc = ", "self.register_buffer('weight', torch.ones(3))\n        self.fc = ")
     (made,), _, _ = dialect.convert([given(HEAD + buffer)], "", "functional")
     assert "array-while-building" in {d.id for d in made.diagnostics}
+
+
+OF_ANOTHER_SHAPE = """
+class Grown(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.register_buffer("last", torch.tensor([]))
+        self.register_buffer("hidden", torch.zeros(1, 4))
+        self.register_buffer("hits", torch.zeros(1))
+        self.register_buffer("mean", torch.ones(1, 1))
+
+    def forward(self, x, y):
+        h = self.fc(x) + self.hidden
+        if self.last.numel() > 0:
+            h = h + self.last
+        self.last = h.detach()
+        self.hidden = torch.tanh(h.detach())
+        self.hits = self.hits + 1
+        self.mean = self.mean * 0.9 + 0.1 * x.mean(0)
+        return h * self.hits + y * self.mean
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_buffer_is_given_another_shape(target):
+    (made,), support, _ = dialect.convert([given(HEAD + OF_ANOTHER_SHAPE)], "", target)
+    assert not made.diagnostics
+    theirs, scope = namespace(HEAD + OF_ANOTHER_SHAPE, "program"), converted(made.code, support)
+    with in_float64():
+        inputs = [torch.randn(3, 4) for _ in range(2)]
+        compare(theirs["Grown"](), built(scope["Grown"], scope["Grown"]), inputs, target, True)
 
 
 UNDER_A_CONDITION = """

@@ -44,6 +44,8 @@ STATEMENTS = {
     'y = getattr(self, "class")': 'y = getattr(self, "class")',
     "y = sum(map(lambda f: f(x), self.fs))": "y = sum(f(x) for f in self.fs)",
     "y = list(map(lambda f: f(x) + 1, fs))": "y = [f(x) + 1 for f in fs]",
+    "y, z = map(self.f, x)": "y, z = (self.f(x) for x in x)",
+    "y = list(map(self.f, x, z))": "y = [self.f(x, y) for x, y in zip(x, z)]",
     "y = list(map(lambda a: a + 1, x))": "y = list(map(lambda a: a + 1, x))",
     "y = self.__getattr__(name)": "y = getattr(self, name)",
     'm.register_parameter("bias", None)': "m.bias = None",

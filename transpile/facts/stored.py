@@ -1,13 +1,16 @@
-"""Whether what is stored in an array of a module has another dtype than what stood there.
+"""Whether what is stored in an array of a module has another dtype than what stood there, or may
+have another shape than one that only keeps its place.
 
 self.register_buffer("mean", torch.zeros(4, dtype=torch.long))
 self.mean = self.mean + 0.5              in torch a buffer of floats from here on
+self.register_buffer("last", torch.zeros(1))
+self.last = h.detach()                   one of another shape
 """
 
 from collections.abc import Iterable
 
 from ..model.effects import Read, Write
-from ..model.expressions import Call
+from ..model.expressions import Attribute, Call, Constant, Display
 from ..model.names import dotted
 from ..model.node import Expression
 from ..model.operators import Binary
@@ -19,16 +22,47 @@ from .values.operators import NUMBERS
 _HEIGHT = {"": 0, "b": 1, "u": 2, "i": 2, "f": 3, "c": 4}
 _PROMOTING = frozenset("+ - * /".split())
 _FLOATS = frozenset("jnp.zeros jnp.ones jnp.empty".split())
+_REDUCING = frozenset("all any max mean min norm std sum var".split())
 
 
 def becomes_another(modules: Modules, classes: Iterable[Class | None], write: Write) -> bool:
     """Whether an assignment is certain to change the dtype that an array begins with in some of
-    these classes: what is written in place never does."""
+    these classes, or may change its shape: what is written in place never does."""
     if not write.bound:
         return False
     fields = [modules.fields(cls).get(write.target.name) for cls in classes if cls is not None]
     begun = [value for field in fields if field is not None for value in field.values]
-    return any(_is_another(one, write) for one in begun)
+    return any(_is_another(one, write) or _keeps_place(one, write) for one in begun)
+
+
+def _keeps_place(begun: Expression, write: Write) -> bool:
+    """Whether an array begins with one number, or none, and is given what may have more."""
+    if not isinstance(begun, Call) or not begun.arguments or begun.keywords[0]:
+        return False
+    word, first = dotted(begun.function), begun.arguments[0]
+    if word == "jnp.array":
+        small = isinstance(first, Display) and not first.elements
+    else:
+        sizes = first.elements if isinstance(first, Display) else [first]
+        small = word in _FLOATS and bool(sizes) and _is_one(sizes[0])
+        if small and not all(map(_is_one, sizes)):  # `torch.zeros(1, width)`, of one example
+            small = not isinstance(write.value, Binary)
+    return small and not _has_its_shape(write.value, write.target)
+
+
+def _is_one(size: Expression) -> bool:
+    return isinstance(size, Constant) and size.constant in (0, 1)
+
+
+def _has_its_shape(value: Expression, target: Read) -> bool:
+    """Whether a value has no more dims than the array that is written: `self.n + x.mean()`."""
+    if isinstance(value, Binary):
+        return _has_its_shape(value.left, target) and _has_its_shape(value.right, target)
+    if isinstance(value, Read) and value.name == target.name:
+        return True
+    if isinstance(value, Call) and isinstance(value.function, Attribute):
+        return not value.arguments and value.function.name in _REDUCING
+    return isinstance(value, Constant) or isinstance(value.value, Static)
 
 
 def _is_another(begun: Expression, write: Write) -> bool:

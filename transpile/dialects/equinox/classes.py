@@ -22,6 +22,7 @@ from .fields import ANY, Declared, Fields
 from .functions import Running
 from .plan import Plan
 from .presence import Presence
+from .standing import move_lists, standing
 
 BLANK, _WRAPPED = ("\n", ""), 5
 SKIPPED = (
@@ -42,7 +43,10 @@ class ClassWriter:
 
     def write(self, cls: Class) -> None:
         self._tell_skipped(cls)
-        fields, late = self._apart(self._declared(cls), cls)
+        declared = self._declared(cls)
+        moved = move_lists({f.name for f in declared}, cls, self.plan.modules.constructor(cls))
+        declared = [replace(f, unset=f.unset and f.name not in moved) for f in declared]
+        fields, late = self._apart(declared, cls)
         statements = self._statements(fields, cls)
         self._leave_out_hints(cls)
         if fields:
@@ -140,7 +144,7 @@ class ClassWriter:
         """The fields, and those that the constructor begins with None. Equinox 0.13 takes a module
         without five of its fields, as many as it copies of what it wraps, for one that has all."""
         unset = [f for f in fields if f.unset and f.name != "inference"]
-        late = [f for f in unset if self._standing(f, cls) is None]
+        late = [f for f in unset if standing(f, cls) is None]
         own = "__init__" in self.plan.modules.home(cls).methods(cls)
         late = late if own and len(late) >= _WRAPPED else []
         kind = "{} | None".format
@@ -196,8 +200,8 @@ class ClassWriter:
         """The fields as text. Types are quoted whose names mean nothing, or something else, when
         the class is made: classes further below, `networks.Loss` of a file that may be half read,
         fields themselves (`nn: nn.Linear = None`)."""
-        standing = [self._standing(f, cls) for f in fields]
-        defaults = (None if n is None else n.expression for n in standing)
+        there = [standing(f, cls) for f in fields]
+        defaults = (None if n is None else n.expression for n in there)
         values = [_value(f, d and clone(d)) for f, d in zip(fields, defaults)]
         if self.plan.modules.find(cls, "__init__") is None:  # which would set it
             values = [
@@ -205,7 +209,7 @@ class ClassWriter:
             ]
         hidden = {f.name for f, value in zip(fields, values) if value is not None}
         made, names = list[Statement](), [n.id for n in in_scope(cls.body, Name)]
-        for field, value, old in zip(fields, values, standing):
+        for field, value, old in zip(fields, values, there):
             kind = expression(field.type)
             words = [word for n in kind.walk() if (word := dotted(n))]
             if any(w in hidden or self._is_late(w, cls) for w in words):
@@ -218,15 +222,6 @@ class ClassWriter:
             else:
                 cls.body.substitute(old, [new])
         return made
-
-    def _standing(self, field: Declared, cls: Class) -> Assign | None:
-        """`rate = 0` in the class, of a field: what an object has where nothing is set. `rate: int`
-        of what is static: modules and params stand in the order in which they are set."""
-        own = (n for n in cls.body.body if isinstance(n, Assign) and len(n.targets) == 1)
-        found = next((n for n in own if dotted(n.targets[0]) == field.name), None)
-        if found is None or isinstance(found.expression, Constant):
-            return found
-        return found if found.expression is None and field.static else None
 
     def _leave_out_hints(self, cls: Class) -> None:
         """`fc: nn.Linear` sets nothing in torch, and would be a field here: it stays where classes

@@ -28,7 +28,7 @@ from ...model.names import dotted, is_own, names_assigned
 from ...model.node import Expression
 from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Class
-from ..growing import holds_modules
+from ..growing import holds_modules, is_trained
 from ..host_arrays import HOLDER
 from .computed import Computed
 from .layers import OWN, built_name
@@ -167,7 +167,7 @@ class Fields:
             return Declared(name, f"{self.prefix}{HOLDER}", static=True, unset=unset)
         types = dict.fromkeys(self._type(value) for value in own.values)
         mutable = any(t in ("list", "dict", "set") for t in types)
-        if mutable or any(holds_modules(value.value) for value in own.values):
+        if mutable or any(is_trained(v.value) or holds_modules(v.value) for v in own.values):
             return Declared(name, _union(types), unset=unset)
         return Declared(name, _union(types), static=True, unset=unset)
 

@@ -41,6 +41,13 @@ class Plan(running.Plan):
             for name, own in self.modules.fields(cls).items()
             if own.kind in ARRAYS and self._is_unset(own, self._arrays[cls].get(name))
         }
+        self._changed = {
+            write
+            for function in self.signatures.functions
+            for write in function.nodes(Write)
+            if isinstance(write.target, Read)
+            and becomes_another(self.modules, self.classes_at(write.target, function), write)
+        }
         rename_parameters(self.signatures, WORDS)
 
     def _is_unset(self, own: Field, array: Array | None) -> bool:
@@ -112,8 +119,7 @@ class Plan(running.Plan):
         """Whether a state may be of another shape or dtype, or None, before a call and after it."""
         classes = self.classes_at(read, function)
         unsaved = any(not self.is_saved(read.name, c) for c in classes)
-        changed = becomes_another(self.modules, classes, write)
-        return unsaved or changed or self.is_unset_at(read, function)
+        return unsaved or write in self._changed or self.is_unset_at(read, function)
 
     def is_saved(self, name: str, cls: Class | None) -> bool:
         """Whether torch saves a buffer; what it does not may be of another shape with each call."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...facts import stored
-from ...facts.modules import ARRAYS, Array
+from ...facts.modules import ARRAYS, SUBMODULE, Array
 from ...facts.values.lattice import Mapping, Module, Sequence, Tensor
 from ...model.copy import clone
 from ...model.effects import Declare, NewArray, Put, Read, Support, Tie, Write
@@ -43,19 +43,21 @@ IN_PLACE = {"add": "+", "multiply": "*", "divide": "/"}
 def declare(low: Lowering, node: Declare) -> None:
     """`self.weight = nnx.Param(v)`; where a leaf is None it stays None."""
     cls = low.cls(node)
-    first = node.targets[0]
     none = is_none(node.expression) and cls is not None and low.plan.is_data(cls, node.name)
     again = cls is not None and low.plan.is_set_again(cls, node.name)
     begun = low.plan.begun(cls, node.name) if cls is not None else Begun()
     late = low.plan.is_late(cls, node.name) and node.kind in ARRAYS
     given = {leaf: low.plan.given(leaf) for leaf in _leaves(node.expression) if not late}
+    refilled = node.kind == SUBMODULE and low.plan.may_hold_static(node)
 
     def edit(node: Declare) -> None:
         assert node.expression is not None
         if none and not late:
             node.expression.replace(Call(nnx("data"), [Constant(None)]))
-        elif node.kind == "submodule":
+        elif node.kind == SUBMODULE:
             _held(node.expression)
+            if refilled:
+                node.expression.wrap(lambda v: Call(nnx("data"), [v]))
         elif late:
             node.expression.wrap(lambda v: _variable(low, node.here, node.name, node.persistent, v))
         else:
@@ -68,7 +70,7 @@ def declare(low: Lowering, node: Declare) -> None:
                 end.replace(_absent(again))
         node.become(Assign(node.targets, node.expression, node.operator, node.annotation))
 
-    if isinstance(first, Attribute) or none:
+    if isinstance(node.targets[0], Attribute) or none:
         low.edits.change(node, edit)
 
 
@@ -257,16 +259,15 @@ def _where_tied(made: Statement, path: str | None, owner: str) -> If:
     there = clone(made)
     for node in [n for n in there.walk() if isinstance(n, Attribute) and dotted(n) == path]:
         node.replace(expression(owner))
-    test = Compare([expression(path or ""), Constant(None)], ["is"])
-    return If(test, Block([there]), Block([made]))
+    absent = Compare([expression(path or ""), Constant(None)], ["is"])
+    return If(absent, Block([there]), Block([made]))
 
 
 def _set_data(low: Lowering, node: Write) -> None:
     """`self.w[...] = nn.set_data(self.w[...], v)`: a param keeps its gradient when its data
     change."""
-    target: Any = node.target
-    if not isinstance(target, Name):
-        target = Attribute(target.object, target.name)
+    held: Any = node.target
+    target = held if isinstance(held, Name) else Attribute(held.object, held.name)
     value = Call(low.support("set_data"), [whole(clone(target)), node.value])
     node.replace(Assign([whole(target)], value))
 

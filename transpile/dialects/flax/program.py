@@ -16,6 +16,7 @@ from ...model.names import names_in
 from ...model.node import Expression, Node
 from ...model.program import Class, File, Function, Parameter
 from ...model.project import Project
+from ..growing import is_list
 from ..ties import ProgramTies, Tied
 from .begun import Begun, begun
 from .layers import FUNCTIONS
@@ -153,6 +154,22 @@ class Program:
     def becomes_module(self, cls: Class, name: str) -> bool:
         """Whether an attribute is set to a submodule somewhere: `self.layers = []` before that."""
         return any(name in self._submodules.get(c, ()) for c in self.family(cls))
+
+    def may_hold_static(self, node: Declare) -> bool:
+        """Whether what an attribute holds before it is set to a module may be no data, which NNX
+        keeps it for: `self.norm = norm`, and then `if self.norm is None: self.norm = …`."""
+        cls = self.owner(self.unit(node))
+        own = self.modules.own_fields(cls).get(node.name) if cls is not None else None
+        around = list(node.ancestors())
+        for value in own.values if own is not None else ():
+            if value is node.expression:
+                break
+            kept = value.value
+            sure = isinstance(kept, ModuleValue) and not (kept.none or kept.open)
+            sure = sure or is_none(value) or is_list(value)  # which NNX is told
+            if not sure and getattr(value.parent, "parent", None) in around:
+                return True
+        return False
 
     def is_set_again(self, cls: Class, name: str) -> bool:
         """Whether an attribute is set in several places of the family."""

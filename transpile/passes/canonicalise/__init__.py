@@ -19,6 +19,7 @@
     self.h = nn.Buffer(h)                    self.register_buffer("h", h)
     nn.Parameter(w).requires_grad_(b)        nn.Parameter(w, requires_grad=b)
     sum(map(lambda f: f(x), self.fs))        sum(f(x) for f in self.fs)
+    a, b = map(self.encode, images)          a, b = (self.encode(x) for x in images)
     zeros_(w) if a else ones_(w)             if a: zeros_(w), else: ones_(w)
     zeros_(w if a else v)                    if a: zeros_(w), else: zeros_(v)
     x = x.add_(y) if a else y                if a: x = x.add_(y), else: x = y
@@ -205,9 +206,9 @@ def _call(call: Call, own: str | None, cls: Class | None) -> Callable[[Call], Ex
     if dotted(function) == "getattr" and plain_call(call, 2) and dotted(call.arguments[0]) == own:
         if own is not None and written(call.arguments[1]) is not None:
             return lambda c: asked(c.arguments[0], c.arguments[1])
-    if maps_calls(call):
+    if maps_calls(call, own):
         return mapped
-    if dotted(function) == "list" and plain_call(call, 1) and maps_calls(call.arguments[0]):
+    if dotted(function) == "list" and plain_call(call, 1) and maps_calls(call.arguments[0], own):
         return listed
     if not isinstance(function, Attribute):
         return None
