@@ -6242,7 +6242,12 @@ def test_functions_that_hold_modules_are_refused_where_they_are_kept(target, kee
         built(cls, cls)
 
 
-REPLACED_FORWARDS = ["self.forward = self.two", "self.fc.forward = lambda x: x", "self.forward = lambda x: self.fc(x)"]
+REPLACED_FORWARDS = [
+    "self.forward = self.two",
+    "self.fc.forward = lambda x: x",
+    "self.forward = lambda x: self.fc(x)",
+    "self.forward, self.two = self.two, self.forward",
+]
 
 
 @pytest.mark.parametrize("replaced", REPLACED_FORWARDS)
@@ -6255,6 +6260,44 @@ def test_what_stands_in_for_a_forward_is_refused(target, replaced):
     with pytest.raises(NotImplementedError):
         cls = converted(made.code, support)["Net"]
         built(cls, cls)
+
+
+STORED_INTO_TORCH = ["nn.Own = Net", "torch.nn.one, x = 1, 2"]
+
+
+@pytest.mark.parametrize("stored", STORED_INTO_TORCH)
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_can_not_be_stored_into_is_refused_as_a_statement(target, stored):
+    source = f"{HEAD}class Net(nn.Module):\n    def forward(self, x):\n        {stored}\n        return x\n"
+    (made,), support, _ = dialect.convert([given(source)], "", target)
+    assert {d.id for d in made.diagnostics} == {"no-rule"}
+    with pytest.raises(NotImplementedError):
+        converted(made.code, support)["Net"]()(jnp.ones(3))
+
+
+DRAWN_BY_A_DISTRIBUTION = """
+def begun(n, std=1.0):
+    return torch.distributions.Normal(0.0, std / n).sample((n, n))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(begun(4))
+
+    def forward(self, x):
+        return x @ self.w
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_function_of_constructors_draws_by_a_distribution(target):
+    verify(HEAD + DRAWN_BY_A_DISTRIBUTION, "Net", "", [torch.randn(3, 4)], target)
+    (made,), support, _ = dialect.convert([given(HEAD + DRAWN_BY_A_DISTRIBUTION)], "", target)
+    model = built((cls := converted(made.code, support)["Net"]), cls)
+    tree = model.init(jax.random.key(0)) if target == "functional" else model
+    arrays = to_torch(tree, {}) if target == "functional" else to_torch(tree)
+    assert arrays["w"].shape == (4, 4) and arrays["w"].unique().numel() == 16
 
 
 def test_a_property_that_is_kept_is_its_value():

@@ -235,3 +235,10 @@ def jumps(node: Node) -> bool:
 def is_target(node: Node) -> bool:
     """Whether an assignment stores into a node, and not into a part of it."""
     return isinstance(node.parent, Assign) and any(node is t for t in node.parent.targets)
+
+
+def stored_by(node: Node) -> Assign | None:
+    """The assignment that stores into a node, alone or among others: `self.f, self.g = pair`."""
+    while isinstance(node.parent, (Display, Starred)):
+        node = node.parent
+    return node.parent if is_target(node) and isinstance(node.parent, Assign) else None

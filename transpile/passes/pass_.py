@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..model.diagnostics import Diagnostic
-from ..model.edits import Edits
+from ..model.edits import Edits, Make
 from ..model.effects import Unconverted
+from ..model.names import stored_by
 from ..model.node import Expression, Node
 from ..model.positions import place, source_of
 from ..model.program import Scope
+from ..model.statements import ExpressionStatement
 
 
 class Changes(Edits):
@@ -19,6 +21,17 @@ class Changes(Edits):
         super().__init__(scope)
         self.diagnostics: list[Diagnostic] = []
         self.withdrawn: set[tuple[str, str, int, int]] = set()
+        self._raising: set[Node] = set()
+
+    def replace(self, node: Node, make: Node | Make) -> None:
+        """What raises is nothing to store into: the assignment raises."""
+        assign = stored_by(node) if isinstance(make, Unconverted) else None
+        if assign is None or not isinstance(make, Unconverted):
+            super().replace(node, make)
+        elif assign not in self._raising:
+            self._raising.add(assign)
+            raised = Unconverted(make.id, source_of(assign))
+            self.substitute(assign, [ExpressionStatement(raised)])
 
     def withdraw(self, id: str, node: Node) -> None:
         """Take back what an earlier pass has reported of a node, which no longer holds."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from ...facts.modules import SPECTRAL_NORMS, WEIGHT_NORMS
 from ...facts.program import ProgramFacts
-from ...facts.values.lattice import Module
+from ...facts.values.lattice import Instance, Module
 from ...model.copy import clone
 from ...model.effects import (
     BUFFER,
@@ -116,7 +116,8 @@ class Conventions(Signatures):
     def _is_builder(self, function: Function) -> bool:
         if function in self.initialisers or function not in self.building:
             return False
-        if function.name == "__init__" or function.nodes(*BUILDS):
+        plain = [n for n in function.nodes(New) if isinstance(n.value, Instance)]  # Normal(0, 1)
+        if function.name == "__init__" or len(function.nodes(*BUILDS)) > len(plain):
             return True
         if any(isinstance(a.function.value, Module) for a in function.nodes(Apply)):
             return True

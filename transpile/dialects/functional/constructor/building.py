@@ -30,7 +30,7 @@ from ....model.names import dotted
 from ....model.node import Expression, Node
 from ....model.operators import Boolean, Conditional, Unary, asks_for_none
 from ....model.program import Function
-from ....model.statements import Assign, Block, For, If
+from ....model.statements import Assign, Block, ExpressionStatement, For, If
 from ...faults import raising
 from ...leaves import plainly
 from ...reports import Reports
@@ -87,6 +87,9 @@ class Building:
 
     def _write(self, write: Write) -> None:
         """A constant that is changed before it is used."""
+        if not isinstance(write.target, Attribute):  # which raises, and what is stored goes with it
+            write.replace(ExpressionStatement(write.target))
+            return
         block = write.parent
         assert isinstance(block, Block)
         target = Attribute(write.target.object, write.target.name)
