@@ -168,7 +168,7 @@ class Results:
             if argument is None or of(argument) == NONE or isinstance(argument, Constant):
                 return None
             named = isinstance(argument, (Name, Attribute, Subscript))
-            named = named and not isinstance(of(argument), (lattice.Function, lattice.Method))
+            named = named and not isinstance(of(argument), lattice.Function)
             found.append(stored(argument) if named else None)
         return Taken(call, function, returns, tuple(found))
 
