@@ -7273,6 +7273,84 @@ def test_a_list_whose_modules_a_sequential_has_too_is_told(target):
     assert [d.id for d in made.diagnostics] == ["shared-module"]
 
 
+@pytest.mark.parametrize("target", ("functional", "equinox"))
+@pytest.mark.parametrize("held", ["nn.ModuleList(heads)", "nn.ModuleList(list(heads))", "heads"])
+def test_a_list_that_is_given_and_fills_two_containers_is_told(target, held):
+    text = "class Net(nn.Module):\n    def __init__(self, heads):\n        super().__init__()\n"
+    text += f"        self.heads = {held}\n        self.all = nn.Sequential(*heads)\n\n"
+    text += "    def forward(self, x):\n        return self.all(x) + self.heads[0](x)\n"
+    (made,), _, _ = dialect.convert([given(HEAD + text)], "", target)
+    assert "shared-module" in [d.id for d in made.diagnostics]
+
+
+@pytest.mark.parametrize("target", ("functional", "equinox"))
+def test_a_shallow_copy_of_a_module_is_told(target):
+    text = "import copy\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    text += "        self.a = nn.Linear(4, 4)\n        self.c = copy.copy(self.a)\n\n"
+    text += "    def forward(self, x):\n        return self.a(x) + self.c(x)\n"
+    (made,), _, _ = dialect.convert([given(HEAD + text)], "", target)
+    assert [d.id for d in made.diagnostics] == ["shared-module"]
+
+
+NORMED_LAYER_IS_ASKED_FOR = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.utils.spectral_norm(nn.Linear(4, 4))
+        self.out = nn.utils.weight_norm(nn.utils.weight_norm(nn.Linear(4, 4)), "bias")
+
+    def forward(self, x):
+        for layer in [self.fc, self.out]:
+            x = layer(x) if isinstance(layer, nn.Linear) else x * 0
+        return x
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_layer_with_a_norm_is_of_its_class(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64)]
+    verify(HEAD + NORMED_LAYER_IS_ASKED_FOR, "Net", "", inputs, target)
+
+
+IN_AN_OBJECT = """
+from typing import NamedTuple
+
+
+class Parts(NamedTuple):
+    net: nn.Module
+    scale: float = 2.0
+
+
+class Kept:
+    def __init__(self, net, scale):
+        self.net = net
+        self.scale = scale
+
+
+class Asked:
+    def __init__(self, net, scale):
+        self.size = net.in_features
+        self.scale = scale
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(4, 4)
+        self.held = HELD(self.net, 2.0)
+
+    def forward(self, x):
+        return self.net(x) * self.held.scale
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("held, told", [("Parts", ["module-value"]), ("Kept", ["module-value"]), ("Asked", [])])
+def test_an_object_that_holds_a_module_is_refused(target, held, told):
+    (made,), _, _ = dialect.convert([given(HEAD + IN_AN_OBJECT.replace("HELD", held))], "", target)
+    assert [d.id for d in made.diagnostics] == told
+
+
 NO_LAYERS = """
 class Net(nn.Module):
     def __init__(self, sizes):

@@ -1,5 +1,5 @@
-"""What a module keeps and cannot have here as its own: functions that hold the module itself, or
-modules below it, and params of other modules.
+"""What a module keeps and cannot have here as its own: functions, and objects of plain classes,
+that hold the module itself, or modules below it, and params of other modules.
 
     m = self.mlp
     self.mlpf = lambda x: m.down(m.act(m.up(x)))
@@ -13,7 +13,7 @@ without a word. So they are refused.
 from collections.abc import Iterator
 
 from ..facts.modules import Modules
-from ..facts.values.lattice import External, Functions, Module, is_param
+from ..facts.values.lattice import External, Functions, Module, classes_of, is_param
 from ..facts.values.lattice import Function as Bound
 from ..model.diagnostics import Diagnostic
 from ..model.effects import BoundMethod, Declare, New, Read, Support, Unconverted, Write
@@ -29,6 +29,10 @@ from .placed import parameter_for
 
 _LAMBDA = External("lambda")
 WHY = "a function that is kept on a module holds modules, which are others once the model is traced"
+OBJECT = (
+    "an object that is no module, and is kept on one, holds this module, which is another once the "
+    "model is traced: keep the module itself"
+)
 GIVEN = (
     "a param that the constructor of another module keeps, where it would be an array of its own: "
     "tie it behind both, `self.head.weight = self.tokens.weight`"
@@ -41,7 +45,7 @@ DECORATED = (
 
 def refuse(project: Project, modules: Modules) -> list[Diagnostic]:
     """Let each such function raise where it is made."""
-    told = []
+    told = refuse_objects(project, modules)
     for cls in [c for c in project.classes() if modules.is_module(c)]:
         for method in project.methods(cls).values():
             for kept in _kept(method, modules):
@@ -57,6 +61,35 @@ def refuse(project: Project, modules: Modules) -> list[Diagnostic]:
                         told.append(Diagnostic(*place(given), "tied-weight", GIVEN))
                         given.replace(Unconverted("tied-weight", source_of(given)))
     return told
+
+
+def refuse_objects(project: Project, modules: Modules) -> list[Diagnostic]:
+    """Let the modules in objects of plain classes raise that a module keeps, and asks for when it
+    runs: `self.parts = Parts(self.encoder)`."""
+    running = [f for f in project.functions() if f.name != "__init__"]
+    used = {n.name for f in running for n in f.nodes(Attribute)}
+    methods = (
+        m for c in project.classes() if modules.is_module(c) for m in project.methods(c).values()
+    )
+    told = []
+    for assign in [a for m in methods for a in m.nodes(Assign, Declare)]:
+        made = assign.expression
+        names = {t.name for t in assign.targets if isinstance(t, Attribute)}
+        if isinstance(made, Call) and made.function.value is not None and names & used:
+            for found in list(_kept_by_object(made, modules)):
+                told.append(Diagnostic(*place(found), "module-value", OBJECT))
+                found.replace(Unconverted("module-value", source_of(found)))
+    return told
+
+
+def _kept_by_object(made: Call, modules: Modules) -> Iterator[Expression]:
+    """The modules that an object of a plain class of the project's keeps."""
+    classes = [c for c in classes_of(made.function.value) if isinstance(c, Class)]
+    for cls in [c for c in classes if not modules.is_module(c)]:
+        init = modules.find(cls, "__init__")
+        for given in [a for a in made.arguments if isinstance(a.value, Module)]:
+            if init is None or _keeps(init, parameter_for(made, given, init)):
+                yield given
 
 
 def _set_by_decorator(method: Function, cls: Class, project: Project) -> Iterator[Expression]:

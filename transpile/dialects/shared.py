@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from ..facts.bindings.activity import bound
 from ..facts.modules import SUBMODULE
-from ..facts.values.lattice import UNKNOWN, Module, Sequence, is_param
+from ..facts.values.lattice import UNKNOWN, External, Module, Sequence, is_param
 from ..facts.values.lattice import Function as FunctionValue
 from ..model.effects import PARAM, Declare, New
 from ..model.expressions import Attribute, Call, Constant, Name, Slice, Starred, Subscript
@@ -39,6 +39,7 @@ _ONCE = (
     "is one module in all objects of the class: each has params of its own here, so that training "
     "makes them differ; make it in the constructor"
 )
+_SHALLOW = External("copy.copy")
 _CACHES = frozenset(("cache", "lru_cache"))
 
 
@@ -58,6 +59,8 @@ class Shared:
         self._last: dict[object, Expression | None] = {}  # what is behind the names in `_source`
         self._opened = set[New]()
         stores = [t for n in nodes if isinstance(n, (Assign, Delete)) for t in n.targets]
+        names = (n for n in nodes if isinstance(n, Name) and n.value in (None, UNKNOWN))
+        self._lists = {n.id for n in names if _fills(n)}
         self._replaced = {text(t) for t in stores if isinstance(t, Attribute) and not self._own(t)}
 
     def report(self, reports: Reports, used: set[str]) -> None:
@@ -67,6 +70,9 @@ class Shared:
                 if any(map(_keeps, self._run(call))):
                     why = f"{text(call.function)} may give one module several times: each {_APART}"
                     reports.report("shared-module", call, why)
+            if call.function.value == _SHALLOW and isinstance(call.value, Module):
+                why = f"{text(call)} has the params of what it is a copy of in torch: each {_APART}"
+                reports.report("shared-module", call, why)
         sources: dict[object, list[Use]] = {}  # the places of one module
         for use in self._uses():
             sources.setdefault(self._source(use.node), []).append(use)
@@ -116,9 +122,14 @@ class Shared:
                         yield from self._implied(replace(use, node=self._taken(use.node)))
 
     def _param(self, node: Node) -> Iterator[tuple[str, Expression, str]]:
-        """A param that is declared by its name: `self.p = p`."""
-        if isinstance(node, Declare) and node.kind == PARAM and isinstance(node.expression, Name):
-            yield node.name, node.expression, self.me
+        """A param that is declared by its name, `self.p = p`, or a list that fills a container."""
+        made = node.expression if isinstance(node, Assign) else None
+        if not isinstance(made, Name):
+            return
+        if isinstance(node, Declare) and node.kind == PARAM:
+            yield node.name, made, self.me
+        elif made.id in self._lists and (own := self._own(node.targets[0])) is not None:  # type: ignore[attr-defined]
+            yield own, made, f"{self.me}.{own}"
 
     def _listed(self, uses: Iterable[Use]) -> Iterator[Use]:
         """Those of a list, and of a container, with what the constructor puts into it."""
@@ -210,7 +221,7 @@ class Shared:
             return not self.together
         if isinstance(value, Sequence):
             return isinstance(node, Name) and self.plan.may_have(node)
-        return value in (None, UNKNOWN) and self._is_held(use)
+        return value in (None, UNKNOWN) and (self._is_held(use) or text(node) in self._lists)
 
     def _is_held(self, use: Use) -> bool:
         """Whether a container is filled with an attribute of any class."""
@@ -291,6 +302,17 @@ def report_doubled(lists: Iterable[tuple[str, Node]], reports: Reports) -> None:
     for name, node in lists:
         why = f"{name} has modules that stand elsewhere too: each {_APART}"
         reports.report("shared-module", node, why)
+
+
+def _fills(node: Name) -> bool:
+    """Whether a container is filled with all of a list: `ModuleList(heads)`,
+    `Sequential(*heads)`."""
+    around = node.parent
+    starred = isinstance(around, Starred)
+    if starred or isinstance(around, Call) and dotted(around.function) == "list":
+        around = around.parent
+    word = getattr(around.function, "name", "") if isinstance(around, New) else ""
+    return word == "ModuleList" or starred and word == "Sequential"
 
 
 def _whole(node: Expression) -> Expression:

@@ -28,6 +28,10 @@ class Reparametrized(eqx.Module):
     arrays: dict[str, jax.Array]
     name: str = eqx.field(static=True)
 
+    @property
+    def __class__(self):  # isinstance(self, Conv2d) is True where the layer is one
+        return vars(self)["module"].__class__ if "module" in vars(self) else type(self)
+
     def __call__(self, *args, **kwargs):
         return self.whole()(*args, **kwargs)
 

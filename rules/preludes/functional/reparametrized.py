@@ -18,7 +18,7 @@ class Reparametrized(Module):
 
     @property
     def __class__(self):  # isinstance(self, Conv2d) is True where the layer is one
-        return type(self.module)
+        return self.module.__class__
 
     def children(self):
         return self.module.children()

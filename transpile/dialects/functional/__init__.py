@@ -3,7 +3,7 @@
 from ...facts.program import ProgramFacts
 from ...model.project import Project
 from ...source.formatting import format_all
-from .. import library, second_names, shared_parts, support, wide
+from .. import captured, library, second_names, shared_parts, support, wide
 from ..definitions import PRELUDES, Prelude, Rules, prelude
 from ..faults import Faults
 from ..imports import Words
@@ -32,7 +32,8 @@ HEADER = (
 def write(project: Project, facts: ProgramFacts, existing: str | None = None) -> Output:
     """The files of a project as functions of params; the model is edited. `existing`: the text of
     the support file that stands there."""
-    reports = Reports(Faults("the functional dialect"))
+    told = captured.refuse_objects(project, facts.modules)
+    reports = Reports(Faults("the functional dialect"), told)
     rename_methods(project, reports, MAKING, RESERVED)
     second_names.spell_out(project, facts.modules)
     shared_parts.spell_out(project, facts.modules)
