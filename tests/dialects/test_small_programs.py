@@ -7351,6 +7351,45 @@ def test_an_object_that_holds_a_module_is_refused(target, held, told):
     assert [d.id for d in made.diagnostics] == told
 
 
+GOES_OVER = """
+class Part(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(n))
+        self.b = nn.Parameter(torch.zeros(n))
+
+    def forward(self, x):
+        return x * self.w + self.b
+
+
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.second = Part(n)
+        self.first = nn.Linear(n, n)
+        self.parts = nn.ModuleDict({"z": Part(n), "a": nn.Linear(n, n)})
+
+    def forward(self, x):
+        for i, p in enumerate(self.parameters()):
+            x = x * (i + 1) / 4 + p.sum()
+        ps = list(self.first.parameters())
+        return F.linear(x, ps[0], ps[1])
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_runs_goes_over_params_as_they_were_set(target):
+    verify(HEAD + GOES_OVER, "Net", "4", [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
+def test_a_walk_whose_order_is_all_the_same_needs_none():
+    text = GOES_OVER.replace("        ps = list(self.first.parameters())\n", "")
+    text = text.replace("return F.linear(x, ps[0], ps[1])", "return x * sum(p.sum() for p in self.parameters())")
+    text = text.replace("for i, p in enumerate(self.parameters())", "for i, p in enumerate((x, x))")
+    (made,), _, _ = dialect.convert([given(HEAD + text)], "", "flax")
+    assert "_order" not in made.code and not made.diagnostics
+
+
 NO_LAYERS = """
 class Net(nn.Module):
     def __init__(self, sizes):

@@ -310,7 +310,7 @@ def _fills(node: Name) -> bool:
     around = node.parent
     starred = isinstance(around, Starred)
     if starred or isinstance(around, Call) and dotted(around.function) == "list":
-        around = around.parent
+        around = around.parent if around is not None else None
     word = getattr(around.function, "name", "") if isinstance(around, New) else ""
     return word == "ModuleList" or starred and word == "Sequential"
 

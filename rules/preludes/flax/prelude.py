@@ -277,9 +277,17 @@ def modules(module):
     return (found for _, found in named_modules(module))
 
 
+def in_order(module):
+    """What a module has by name, as it was set: after a split and a merge Flax has it by the
+    alphabet."""
+    held = vars(module)
+    order = [name for name in getattr(module, "_order", ()) if name in held]
+    return {**{name: held[name] for name in order}, **held}
+
+
 def named_children(module):
     holder = module.layers if isinstance(module, Sequential) else module
-    for name, child in vars(holder).items():
+    for name, child in in_order(holder).items():
         if isinstance(child, nnx.Module):
             yield name, child
 
@@ -291,7 +299,7 @@ def children(module):
 def named_parameters(module, prefix="", recurse=True):
     """The Variables of the trained arrays by name, in torch's order."""
     for path, node in named_modules(module, prefix) if recurse else [(prefix, module)]:
-        for name, variable in vars(node).items():
+        for name, variable in in_order(node).items():
             if isinstance(variable, nnx.Param):
                 yield f"{path}.{name}" if path else name, variable
 

@@ -11,6 +11,9 @@ from ..parameters import add_keyword, conclude
 from .lowering import Lowering, nnx
 
 RNGS = "nnx.Rngs"
+ORDER = (
+    "_order"  # the names of what a module has, as they were set: the walks of the prelude read it
+)
 _BESIDE = (
     "stands in an nnx.List, whose parts have numbers: extend nn.Module, and hold the list in it"
 )
@@ -35,6 +38,9 @@ def function(low: Lowering, node: Function) -> None:
         statements.append(_stream(name, low.plan.noise_name(cls)))
     if low.plan.has_own_mode(cls):
         statements.append(_set(name, low.plan.mode(cls)))
+    if low.plan.walks and low.plan.modules.is_module(cls):
+        parts = Call(Name("tuple"), [Call(Name("vars"), [Name(name)])])
+        statements.append(Assign([Attribute(Name(name), ORDER)], parts))
     if made and _hands_on(low, node, cls):
         first = [statements.pop(0)]
         low.edits.change(node.body, lambda block: _begin(block, first))
