@@ -7337,18 +7337,53 @@ class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.net = nn.Linear(4, 4)
-        self.held = HELD(self.net, 2.0)
+        self.held = HELD
 
     def forward(self, x):
         return self.net(x) * self.held.scale
 """
+OBJECTS = {
+    "Parts(self.net)": ["module-value"],
+    "Kept(self.net, 2.0)": ["module-value"],
+    "[Kept(self.net, 2.0)][0]": ["module-value"],
+    "types.SimpleNamespace(net=self.net, scale=2.0)": ["module-value"],
+    "Asked(self.net, 2.0)": [],
+}
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("held, told", [("Parts", ["module-value"]), ("Kept", ["module-value"]), ("Asked", [])])
-def test_an_object_that_holds_a_module_is_refused(target, held, told):
-    (made,), _, _ = dialect.convert([given(HEAD + IN_AN_OBJECT.replace("HELD", held))], "", target)
-    assert [d.id for d in made.diagnostics] == told
+@pytest.mark.parametrize("held", OBJECTS)
+def test_an_object_that_holds_a_module_is_refused(target, held):
+    text = "import types\n" + HEAD + IN_AN_OBJECT.replace("HELD", held)
+    (made,), _, _ = dialect.convert([given(text)], "", target)
+    assert [d.id for d in made.diagnostics] == OBJECTS[held]
+
+
+SECOND_NAMES_OF_BEFORE = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(4, 4)
+        self.b = nn.Linear(4, 4)
+        self.a, self.b = self.b, self.a
+        self.old = self.a
+        self.a = nn.Linear(4, 4, bias=False)
+        self.c = self.a or self.b
+
+    def forward(self, x):
+        return self.a(x) + self.b(x * 2) + self.old(x * 3) + self.c(x * 4)
+"""
+
+
+@pytest.mark.parametrize("target", ("functional", "flax"))
+def test_what_has_a_name_of_what_came_to_be_another_is_that_of_before(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64)]
+    verify(HEAD + SECOND_NAMES_OF_BEFORE, "Net", "", inputs, target)
+
+
+def test_a_choice_of_two_submodules_is_told_in_equinox():
+    (made,), _, _ = dialect.convert([given(HEAD + SECOND_NAMES_OF_BEFORE)], "", "equinox")
+    assert "self.a is one module in a and c" in " ".join(d.message for d in made.diagnostics)
 
 
 GOES_OVER = """

@@ -23,7 +23,7 @@ from ..model.node import Expression, Node
 from ..model.positions import place, source_of
 from ..model.program import Class, Function
 from ..model.project import Project
-from ..model.statements import Assign
+from ..model.statements import Assign, ExpressionStatement
 from .growing import is_name
 from .placed import parameter_for
 
@@ -68,28 +68,43 @@ def refuse_objects(project: Project, modules: Modules) -> list[Diagnostic]:
     runs: `self.parts = Parts(self.encoder)`."""
     running = [f for f in project.functions() if f.name != "__init__"]
     used = {n.name for f in running for n in f.nodes(Attribute)}
-    methods = (
-        m for c in project.classes() if modules.is_module(c) for m in project.methods(c).values()
-    )
+    classes = filter(modules.is_module, project.classes())
     told = []
-    for assign in [a for m in methods for a in m.nodes(Assign, Declare)]:
-        made = assign.expression
-        names = {t.name for t in assign.targets if isinstance(t, Attribute)}
-        if isinstance(made, Call) and made.function.value is not None and names & used:
+    for method in [m for cls in classes for m in project.methods(cls).values()]:
+        for made in [n for n in method.body.walk() if isinstance(n, Call)]:
             for found in list(_kept_by_object(made, modules)):
-                told.append(Diagnostic(*place(found), "module-value", OBJECT))
-                found.replace(Unconverted("module-value", source_of(found)))
+                if not used.isdisjoint(_names_of(made)):
+                    told.append(Diagnostic(*place(found), "module-value", OBJECT))
+                    found.replace(Unconverted("module-value", source_of(found)))
     return told
 
 
+def _names_of(made: Call) -> set[str]:
+    """The attributes that a statement keeps something under: `self.a = [made]`,
+    `self.all.append(made)`."""
+    statement = made.nearest(Assign, Declare, ExpressionStatement)
+    if isinstance(statement, Assign):
+        return {t.name for t in statement.targets if isinstance(t, Attribute)}
+    call = getattr(statement, "expression", None)
+    if not isinstance(call, Call) or made not in call.arguments:
+        return set()
+    word = dotted(call.function) or ""
+    return {word.split(".")[-2]} if word.endswith(".append") else set()
+
+
 def _kept_by_object(made: Call, modules: Modules) -> Iterator[Expression]:
-    """The modules that an object of a plain class of the project's keeps."""
-    classes = [c for c in classes_of(made.function.value) if isinstance(c, Class)]
-    for cls in [c for c in classes if not modules.is_module(c)]:
-        init = modules.find(cls, "__init__")
-        for given in [a for a in made.arguments if isinstance(a.value, Module)]:
-            if init is None or _keeps(init, parameter_for(made, given, init)):
-                yield given
+    """The modules that an object of a plain class keeps, of the project's or another library's."""
+    called = made.function.value
+    inits: list[Function | None] = []
+    if isinstance(called, External):
+        library, _, name = called.name.rpartition(".")
+        inits = [None] if name[:1].isupper() and library != "collections" else []
+    elif called is not None:
+        classes = [c for c in classes_of(called) if isinstance(c, Class)]
+        inits = [modules.find(c, "__init__") for c in classes if not modules.is_module(c)]
+    for given in [a for a in made.arguments if isinstance(a.value, Module)]:
+        if any(init is None or _keeps(init, parameter_for(made, given, init)) for init in inits):
+            yield given
 
 
 def _set_by_decorator(method: Function, cls: Class, project: Project) -> Iterator[Expression]:

@@ -20,7 +20,7 @@ from ..model.expressions import (
 )
 from ..model.names import dotted, names_in, root, target_names
 from ..model.node import Expression, Node
-from ..model.operators import Conditional
+from ..model.operators import Boolean, Conditional
 from ..model.program import Function
 from ..model.project import Project
 from ..model.statements import Assign, For, While
@@ -28,6 +28,7 @@ from ..model.statements import Assign, For, While
 CONTAINERS = frozenset(("Sequential", "ModuleList", "ModuleDict"))
 # are given modules, or params
 HOLDING = ("Transformer", "DataParallel", "TripletMarginWithDistance", "Parameter")
+_OF_PARTS = (Display, Dictionary, Starred, Comprehension, Conditional, Boolean)
 _QUESTIONS = frozenset(("isinstance", "hasattr", "type"))
 ADDING = frozenset(("append", "add_module", "insert", "extend", "register_module"))
 
@@ -119,7 +120,7 @@ class Placed:
             else:
                 for argument in self._kept_by_function(value):
                     yield from self.given(argument, attribute, value)
-        elif isinstance(value, (Display, Dictionary, Starred, Comprehension, Conditional)):
+        elif isinstance(value, _OF_PARTS):
             for part in _parts(value):
                 yield from self.given(part, attribute, parent)
             for name in _gone_over_twice(value):
@@ -179,6 +180,8 @@ def _parts(value: Expression) -> Iterator[Expression]:
         yield value.expression
     elif isinstance(value, Conditional):
         yield from (value.body, value.orelse)
+    elif isinstance(value, Boolean):
+        yield from (value.left, value.right)
     elif isinstance(value, Comprehension):
         yield value.element
 

@@ -9,7 +9,7 @@ from ...facts.values.lattice import Module, Sequence, Value, classes_of
 from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, New, NewArray, Support
 from ...model.expressions import Attribute, Call, Constant, Name, is_none
 from ...model.node import Expression
-from ...model.operators import sides
+from ...model.operators import Boolean, sides
 from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.statements import Return
@@ -85,11 +85,12 @@ class Plan(running.Plan):
         found, firsts, init = dict[str, str](), dict[str, str](), self._init(cls)
         given = {p.name for p in init.parameters} if init is not None else set()
         for name, own in self._fields[cls].items():
-            ways = [side for value in own.values for side in sides(value)]
+            ways = [side for value in own.values for side in _ways(value)]
             others = [v for v in ways if own.kind == SUBMODULE and _is_own(v)]
             if others:
-                only = len(ways) == 1
-                found[name] = others[0].name if only else ""  # type: ignore[attr-defined]
+                first = others[0].name  # type: ignore[attr-defined]
+                again = len(self._fields[cls][first].values) if first in self._fields[cls] else 1
+                found[name] = first if len(ways) == again == 1 else ""
             names = {v.id for v in ways if own.kind == SUBMODULE and isinstance(v, Name)}
             if any(firsts.setdefault(kept, name) != name for kept in names & given):
                 found[name] = ""  # self.a, self.b = act, act, where act may be another by then
@@ -221,6 +222,15 @@ class Plan(running.Plan):
             if m.name != "__init__" and m not in self.conventions.initialisers
             for d in m.nodes(Declare)
         )
+
+
+def _ways(value: Expression | None) -> list[Expression]:
+    """What a submodule may be: both sides of a choice, and of `self.a or self.b`."""
+    found = sides(value)
+    either = [
+        w for v in found if isinstance(v, Boolean) for s in (v.left, v.right) for w in _ways(s)
+    ]
+    return [v for v in found if not isinstance(v, Boolean)] + either
 
 
 def _is_own(value: Expression) -> bool:
