@@ -7425,6 +7425,26 @@ def test_a_walk_whose_order_is_all_the_same_needs_none():
     assert "_order" not in made.code and not made.diagnostics
 
 
+ONE_MEMORY = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.t = torch.ones(4, dtype=torch.float64)
+        self.u = self.t
+        self.register_buffer("b", self.t)
+        self.t += 1
+        self.b[0] = 5
+
+    def forward(self, x):
+        return x * self.t + self.u + self.b
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_arrays_of_one_memory_are_written_together(target):
+    verify(HEAD + ONE_MEMORY, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
 NO_LAYERS = """
 class Net(nn.Module):
     def __init__(self, sizes):

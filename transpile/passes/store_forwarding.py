@@ -148,7 +148,9 @@ def _is_changed(value: Expression, between: list[Statement]) -> bool:
     for statement in between:
         if names & set(names_assigned(statement)):
             return True
-        targets = statement.targets if isinstance(statement, Assign) else ()
+        targets: Sequence[Expression] = ()
+        if isinstance(statement, (Assign, Write)):
+            targets = [statement.target] if isinstance(statement, Write) else statement.targets
         if any(isinstance(t, Attribute) and t.name in fields for t in targets):
             return True
     return False

@@ -10,12 +10,13 @@ from ...facts.memory import Solved, Taken
 from ...facts.memory.paths import of, on_module
 from ...facts.memory.spellings import is_tensor
 from ...facts.memory.writes import written_root
+from ...facts.modules import ARRAYS
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import External, Method, Module, Sequence, Tensor
 from ...facts.values.solve import with_callers
 from ...facts.values.vocabulary import PARAMETERS
 from ...model.copy import clone
-from ...model.effects import BUFFER, MIXED, PARAM, Declare, Read, Walk
+from ...model.effects import Declare, Read, Walk
 from ...model.expressions import Attribute, Call, Display, Name, Subscript
 from ...model.layers import layers
 from ...model.names import below, dotted, everywhere, names_assigned, target_names
@@ -138,7 +139,7 @@ class Frame:
             return nodes.name(path, value if isinstance(value, Tensor) else None)
         made, stated = clone(sample), sample.parent
         if isinstance(stated, Declare) and isinstance(sample, Attribute):
-            if stated.kind in (PARAM, BUFFER, MIXED):
+            if stated.kind in ARRAYS:
                 made = Read(clone(sample.object), sample.name, stated.kind)
                 made.value = sample.value
         if not isinstance(of(made), Tensor):
