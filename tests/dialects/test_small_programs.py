@@ -7445,6 +7445,32 @@ def test_arrays_of_one_memory_are_written_together(target):
     verify(HEAD + ONE_MEMORY, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
 
 
+TYPES_OF_BUFFERS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("seen", torch.zeros(4, dtype=torch.long))
+        self.register_buffer("low", torch.zeros(4, dtype=torch.float16))
+        self.register_buffer("steps", torch.tensor(0))
+
+    def forward(self, x):
+        self.seen = self.seen + x.detach().sum(0)
+        self.low = x.detach().sum(0).float() + 0.0001
+        self.steps = self.steps + 1
+        return x + self.seen * self.steps + self.low
+"""
+
+
+@pytest.mark.parametrize("target", ("functional", "flax"))
+def test_a_buffer_that_is_given_another_type_has_that(target):
+    verify(HEAD + TYPES_OF_BUFFERS, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
+def test_a_count_stays_one_in_flax():
+    (made,), _, _ = dialect.convert([given(HEAD + TYPES_OF_BUFFERS)], "", "flax")
+    assert "self.steps[...] += 1" in made.code
+
+
 NO_LAYERS = """
 class Net(nn.Module):
     def __init__(self, sizes):

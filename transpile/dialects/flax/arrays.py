@@ -32,7 +32,7 @@ from ..ties import UNSEEN, below
 from .begun import Begun
 from .lowering import Lowering, nnx, whole
 from .program import RUNNING, dotted_read
-from .rebound import becomes_another
+from .rebound import becomes_another, changes_type
 
 IN_PLACE = {"add": "+", "multiply": "*", "divide": "/"}
 
@@ -189,6 +189,7 @@ def write(low: Lowering, node: Write) -> None:
     owner = f"{low.self_name(node)}.{tied.owner}" if tied is not None else ""
     begins = None if own else _begins_from_outside(low, node)
     changed = stored.becomes_another(low.plan.modules, _holders(low, node), node)
+    changed = changed or own and changes_type(low, node)
     shaped = changed or own and node.bound and becomes_another(low, node)
     if node.detached and (isinstance(target, Name) or target.kind == "param"):
         if low.unit(node) not in low.plan.building:

@@ -4,7 +4,7 @@ self.mean = x.mean(0)      →    self.mean.set_value(x.mean(axis=0))
 """
 
 from ...facts.size_syntax import is_size
-from ...facts.values.lattice import Static
+from ...facts.values.lattice import Static, Tensor
 from ...model.control_flow import Cond, Loop, Scan
 from ...model.effects import Write
 from ...model.expressions import Attribute, Call, Slice, Subscript
@@ -12,14 +12,35 @@ from ...model.names import index_parts
 from ...model.node import Expression
 from .lowering import Lowering
 
+_WHOLE = ("i", "u", "b")
 _REDUCING = frozenset(
     ("all", "any", "argmax", "argmin", "max", "mean", "min", "norm", "std", "sum", "var")
 )
 
 
 def becomes_another(low: Lowering, node: Write) -> bool:
-    """Whether what is assigned may have another shape than what stands there."""
-    return _is_part(node.value) or _may_gain_dims(low, node)
+    """Whether what is assigned may have another shape, or type, than what stands there."""
+    return _is_part(node.value) or _may_gain_dims(low, node) or changes_type(low, node)
+
+
+def changes_type(low: Lowering, node: Write) -> bool:
+    """Whether an array that began as whole numbers, or of a half type, may be given another type:
+    `self.hits = self.hits + x.sum()`."""
+    cls, value = low.cls(node), node.value.value
+    if cls is None or not node.bound or not isinstance(value, Tensor) or _is_carried(node):
+        return False
+    found = low.plan.modules.fields(cls).get(node.target.name)
+    begun = [v.value for v in found.values] if found is not None else []
+    return any(
+        isinstance(b, Tensor)
+        and (b.kind in _WHOLE and value.kind != b.kind or b.narrow > value.narrow)
+        for b in begun
+    )
+
+
+def _is_carried(node: Write) -> bool:
+    """Whether it is in a block that hands on what has one shape and type."""
+    return any(isinstance(n, (Cond, Loop, Scan)) for n in node.ancestors())
 
 
 def _is_part(value: Expression) -> bool:
@@ -42,5 +63,4 @@ def _may_gain_dims(low: Lowering, node: Write) -> bool:
     plain = isinstance(value, Call) and not value.arguments  # `y.mean()`
     if cls is None or plain or isinstance(value.value, Static) and not is_size(value):
         return False
-    carried = any(isinstance(n, (Cond, Loop, Scan)) for n in node.ancestors())  # of one shape
-    return not carried and low.plan.begun(cls, node.target.name).number
+    return not _is_carried(node) and low.plan.begun(cls, node.target.name).number
