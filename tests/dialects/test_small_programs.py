@@ -7471,6 +7471,54 @@ def test_a_count_stays_one_in_flax():
     assert "self.steps[...] += 1" in made.code
 
 
+ASKED_FOR_ATTRIBUTES = """
+def doubled(v):
+    if hasattr(v, "astype"):
+        return torch.from_numpy(v.astype("float64"))
+    if hasattr(v, "cpu"):
+        return v * 2
+    return torch.tensor(v)
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        z = torch.relu(x)
+        if hasattr(x, "at") or hasattr(z, "flat") or not hasattr(x, "unsqueeze"):
+            z = z * 100
+        return doubled(z) + doubled(1.0)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_attributes_that_tensors_have_are_asked_for(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64)]
+    verify(HEAD + ASKED_FOR_ATTRIBUTES, "Net", "", inputs, target)
+
+
+PARAMS_IN_BRANCHES = """
+class Net(nn.Module):
+    def __init__(self, shared):
+        super().__init__()
+        p = nn.Parameter(torch.zeros(4))
+        if shared:
+            self.w = p
+            self.v = p
+        else:
+            self.w = p
+            self.v = nn.Parameter(torch.ones(4))
+
+    def forward(self, x):
+        return x * self.w + x.sin() * self.v
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("shared", ("True", "False"))
+def test_a_param_under_two_names_in_a_branch_is_one(target, shared):
+    inputs = [torch.randn(3, 4, dtype=torch.float64)]
+    verify(HEAD + PARAMS_IN_BRANCHES, "Net", shared, inputs, target)
+
+
 NO_LAYERS = """
 class Net(nn.Module):
     def __init__(self, sizes):

@@ -6,8 +6,8 @@ self.b = p                                 self.b = self.a
 self.c = self.d = nn.Parameter(v)          self.c = nn.Parameter(v)
                                            self.d = self.c
 
-Torch trains one. It is done on syntax alone, so that all facts know of one parameter; what is kept
-in branches stays as it is.
+Torch trains one. It is done on syntax alone, so that all facts know of one parameter; what branches
+have kept is not known behind them.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from ..model.expressions import Attribute, Call, Constant, Display, Name
 from ..model.names import bound_once, dotted, imported
 from ..model.node import Expression, Statement
 from ..model.program import Function, Scope
-from ..model.statements import Assign, Block, ExpressionStatement
+from ..model.statements import Assign, Block, ExpressionStatement, If
 from .pass_ import Changes, Pass
 
 _PARAMETER = frozenset(("torch.nn.Parameter", "torch.nn.parameter.Parameter"))
@@ -31,7 +31,8 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     changes = Changes(scope)
     if isinstance(scope, Function) and scope.name == "__init__" and scope.parameters:
         for statement, made in _Second(scope).found():
-            changes.change(scope.body, partial(_put, statement, made))
+            assert isinstance(statement.parent, Block)
+            changes.change(statement.parent, partial(_put, statement, made))
     return changes
 
 
@@ -50,13 +51,28 @@ class _Second:
 
     def found(self) -> Iterator[tuple[Statement, list[Statement]]]:
         """The statements that keep one again, and what they are then."""
-        for statement in self.function.body.body:
+        yield from self._within(self.function.body)
+
+    def _within(self, block: Block) -> Iterator[tuple[Statement, list[Statement]]]:
+        for statement in block.body:
+            if isinstance(statement, If):
+                yield from self._in_branches(statement)
+                continue
             pairs = list(self._pairs(statement))
             own = [(t, v) for t, v in pairs if self._is_own(t)]
             made = [self._keep(target, value) for target, value in pairs]
             if own and any(value is not new for (_, value), new in zip(pairs, made)):
                 new = zip(pairs, made)
                 yield statement, [Assign([clone(t)], clone(value)) for (t, _), value in new]
+
+    def _in_branches(self, node: If) -> Iterator[tuple[Statement, list[Statement]]]:
+        """Behind branches it is not known what these have kept."""
+        before = self.first
+        for part in (node.body, node.orelse):
+            self.first = dict(before)
+            if part is not None:
+                yield from self._within(part)
+        self.first = before
 
     def _pairs(self, statement: Statement) -> Iterator[Pair]:
         """The targets of a statement, where it keeps a parameter, each with what it gets."""

@@ -36,7 +36,7 @@ from .lattice import (
 from .numpy_names import computes_with_arrays
 from .operators import NUMBERS
 from .strings import pattern
-from .vocabulary import MEANS
+from .vocabulary import MEANS, OF_ARRAYS_ALONE
 
 
 def call(frame: Frame, name: str, args: list[Argument]) -> Value:
@@ -73,9 +73,13 @@ def _hasattr(frame: Frame, name: str, args: list[Argument]) -> Value:
     if isinstance(first, Torch) and len(args) == 2 and literal is not None:
         return Static(frame.facts.rulebook.knows(f"{first.name}.{literal}"), "bool")
     sure = isinstance(first, Tensor) and not (first.none or first.assumed or first.param)
+    if isinstance(first, Tensor) and (first.python or first.number is not False):
+        return BOOL  # of a number of Python's
     if sure and literal is not None:  # that a module has may be None
         if frame.facts.rulebook.knows(f"torch.Tensor.{literal}"):
             return Static(True, "bool")  # an array of JAX's may have another word for it
+        if literal in OF_ARRAYS_ALONE and isinstance(first, Tensor) and not first.host:
+            return Static(False, "bool")
     if isinstance(first, Module) and not first.open and first.refs and literal is not None:
         of_user = all(isinstance(ref, program.Class) for ref in first.refs)
         if of_user and all(frame.facts.project.find(ref, literal) for ref in first.refs):

@@ -31,6 +31,11 @@ SHARED = frozenset(
 )
 # Those of them that NumPy's arrays do not have.
 _OF_NO_ARRAYS = frozenset("type to cuda cpu numpy float int bool half double detach".split())
+# What JAX's arrays have, and mostly NumPy's, and no tensor: by it code tells those from tensors.
+OF_ARRAYS_ALONE = frozenset(
+    "aval at astype argpartition block_until_ready byteswap choose compress copy devices flat ptp"
+    " searchsorted sharding tobytes to_device weak_type".split()
+)
 # Methods of tensors that ask for a dim, which a 0-dim tensor has not.
 BY_DIM = frozenset(
     "chunk flip gather index_select movedim permute split t transpose unbind".split()

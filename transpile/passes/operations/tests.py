@@ -3,7 +3,6 @@ parameters.
 
 isinstance(x, torch.LongTensor)     ->  isinstance(x, jax.Array) and x.dtype == jnp.result_type(int)
 isinstance(x.sum().item(), float)   ->  jnp.issubdtype(jnp.result_type(x.sum()), jnp.floating)
-hasattr(m.weight, "requires_grad")  ->  m.weight is not None
 """
 
 from ...facts.values.lattice import External, Tensor, Torch, Value, is_anything
@@ -16,6 +15,7 @@ from ...model.statements import Assign
 from ...source.lower_ast import expression
 from ...source.splice import show
 from . import dtypes
+from .asked_attributes import attribute_asked
 from .conversion import Conversion
 from .literals import known, simple
 from .specialise import Refused
@@ -27,7 +27,6 @@ _NUMBERS = {
     "numpy.integer": "jnp.integer",
 }
 _ANY_NUMBER = frozenset({"numbers.Number", "numbers.Real"})
-_OF_TENSORS_ALONE = frozenset({"requires_grad", "grad_fn", "is_leaf", "is_cuda", "detach"})
 _TENSORS = ("torch.Tensor", "torch.autograd.Variable")
 _PARAMETERS = ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
 _ARE_ARRAYS = (
@@ -52,7 +51,7 @@ def compared(c: Conversion, node: Node) -> bool:
 def asked(c: Conversion, node: Call) -> bool:
     """A call that tests a type; False for any other."""
     try:
-        return dtypes.asked(c, node) or _isinstance(c, node) or _has_of_tensors(c, node)
+        return dtypes.asked(c, node) or _isinstance(c, node) or attribute_asked(c, node)
     except Refused as refused:
         c.unconverted("unsupported", node, f"{show(node)}: {refused}")
         return True
@@ -223,30 +222,6 @@ def _tested(node: Expression) -> tuple[Expression, Expression]:
         return called.arguments[0], node.operands[1]
     assert isinstance(node, Call)
     return node.arguments[0], node.arguments[1]
-
-
-# --- attributes of tensors ------------------------------------------------------------------------
-
-
-def _has_of_tensors(c: Conversion, node: Call) -> bool:
-    """`hasattr(m.weight, "data")`: a param or a buffer has all that tensors have, where it is there
-    at all; of anything else, what tensors alone have.
-    """
-    if known(node.function) != External("builtins.hasattr") or len(node.arguments) != 2:
-        return False
-    subject, name = node.arguments
-    text = name.constant if isinstance(name, Constant) else None
-    if isinstance(subject, Read) and subject.kind in ("param", "buffer"):
-        if not c.rulebook.knows(f"torch.Tensor.{text}"):
-            return False
-        c.changes.replace(node, lambda n: Compare([n.arguments[0], Constant(None)], ["is not"]))
-    elif text in _OF_TENSORS_ALONE:
-        array = expression("jax.Array")
-        c.changes.replace(node, lambda n: Call(Name("isinstance"), [n.arguments[0], array]))
-    else:
-        return False
-    c.visit_all([subject])
-    return True
 
 
 # --- parameters -----------------------------------------------------------------------------------
