@@ -51,9 +51,8 @@ class Plan(Building):
     def _walks(self, function: Function) -> bool:
         """Whether a function goes over the parts of modules while they run, in their order, which
         Flax does not keep: those of a traced model are by the alphabet."""
-        if self.facts.stage(function) != "traced":
-            return False
-        return any(_is_walk(call) and not _mixes(call) for call in function.nodes(Call))
+        ordered = any(_is_walk(call) and not _mixes(call) for call in function.nodes(Call))
+        return ordered and self.facts.stage(function) == "traced"
 
     def needs_rngs(self, cls: Class) -> bool:
         """Whether building an object of a class takes `rngs`."""
