@@ -6292,12 +6292,31 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_function_of_constructors_draws_by_a_distribution(target):
-    verify(HEAD + DRAWN_BY_A_DISTRIBUTION, "Net", "", [torch.randn(3, 4)], target)
+    verify(HEAD + DRAWN_BY_A_DISTRIBUTION, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
     (made,), support, _ = dialect.convert([given(HEAD + DRAWN_BY_A_DISTRIBUTION)], "", target)
     model = built((cls := converted(made.code, support)["Net"]), cls)
     tree = model.init(jax.random.key(0)) if target == "functional" else model
     arrays = to_torch(tree, {}) if target == "functional" else to_torch(tree)
     assert arrays["w"].shape == (4, 4) and arrays["w"].unique().numel() == 16
+
+
+KEPT_DISTRIBUTION = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.prior = torch.distributions.Normal(torch.zeros(4), torch.ones(4))
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.prior.log_prob(self.fc(x))
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_distribution_that_a_module_keeps(target):
+    verify(HEAD + KEPT_DISTRIBUTION, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
+    (made,), _, _ = dialect.convert([given(HEAD + KEPT_DISTRIBUTION)], "", target)
+    assert "nn.build" not in made.code and "key=keys" not in made.code
 
 
 def test_a_property_that_is_kept_is_its_value():

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...facts import stored
 from ...facts.modules import ARRAYS, SUBMODULE, Array
-from ...facts.values.lattice import Mapping, Module, Sequence, Tensor
+from ...facts.values.lattice import Instance, Mapping, Module, Sequence, Tensor
 from ...model.copy import clone
 from ...model.effects import Declare, NewArray, Put, Read, Support, Tie, Write
 from ...model.expressions import (
@@ -158,7 +158,7 @@ def assign(low: Lowering, node: Assign) -> None:
         any(low.plan.becomes_module(cls, n) for n in names) or _keeps_modules(low, node, cls)
     ):
         low.edits.change(node, lambda n: _held(n.expression))
-    elif names and holds_arrays(value.value):
+    elif names and (holds_arrays(value.value) or isinstance(value.value, Instance)):
         low.edits.wrap(value, lambda v: Call(nnx("data"), [v]))
 
 

@@ -1,6 +1,15 @@
 """Layers that are built: `nn.Linear(3, 4, device=d)` is told nothing of placement."""
 
-from ...facts.values.lattice import NONE, PLACED, Class, Mapping, Torch, Value, named_classes
+from ...facts.values.lattice import (
+    NONE,
+    PLACED,
+    Class,
+    Instance,
+    Mapping,
+    Torch,
+    Value,
+    named_classes,
+)
 from ...model.effects import New, Support
 from ...model.expressions import Call
 from ...model.layers import layers
@@ -99,6 +108,8 @@ def _built(c: Conversion, node: Call, rule: Definition, own: int, make: bool = T
         c.changes.change(node, lambda call: _without(call, dropped))
     if make and not isinstance(node, New):
         draws = known.first_values if known is not None else None
+        if isinstance(node.value, Instance):  # torch.distributions.Normal(0, 1)
+            draws = False
         c.changes.become(node, lambda n: New(n.function, n.arguments, n.keywords, draws))
     for argument in arguments_of(node)[own:]:
         if argument.star == "**" and isinstance(argument.value, Mapping) and argument.value.placed:
