@@ -3235,6 +3235,28 @@ class Net(nn.Module):
         c = sum(map(lambda t: self.step(t) + x, (a, b)))
         return a + b + c, torch.stack(list(map(self.step, (x, y), (3, 4))))
 """
+LISTS_IN_LISTS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rows = []
+        for _ in range(2):
+            self.rows.append([nn.LeakyReLU(0.2), nn.Tanh()])
+        self.more = [[nn.Tanh()], [nn.Softplus(), nn.ReLU()]]
+        self.table = {"a": [nn.Sigmoid(), nn.ELU()]}
+        self.all = [[nn.Softsign() for _ in range(2)] for _ in range(2)]
+
+    def forward(self, x, y):
+        for row in [*self.rows, *self.all]:
+            for layer in row:
+                x = layer(x)
+        for row in self.more:
+            for layer in row:
+                y = layer(y)
+        for layer in self.table["a"]:
+            y = layer(y)
+        return x + y
+"""
 GIVEN_IN_TURNS = """
 class Blur(nn.Module):
     def __init__(self, n, kernel, act):
@@ -4102,6 +4124,50 @@ def test_a_buffer_is_given_another_shape(target):
     with in_float64():
         inputs = [torch.randn(3, 4) for _ in range(2)]
         compare(theirs["Grown"](), built(scope["Grown"], scope["Grown"]), inputs, target, True)
+
+
+PARAMS_BY_OTHER_NAMES = """
+class Listed(nn.Module):
+    def __init__(self, at_once=False):
+        super().__init__()
+        self.stacks, self.params = [], []
+        for _ in range(2):
+            self.stacks.append(self.stack())
+        self.params = nn.ParameterList(self.params)
+
+    def stack(self):
+        layers = []
+        for _ in range(2):
+            fc = nn.Linear(4, 4)
+            self.params.extend(fc.parameters())
+            layers.append(fc)
+        return layers
+
+    def forward(self, x):
+        for stack in self.stacks:
+            for layer in stack:
+                x = layer(x)
+        return x
+
+
+class Whole(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.own = nn.ParameterList([nn.Parameter(torch.ones(4))])
+        self.params = nn.ParameterList(self.parameters())
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_params_of_modules_under_other_names_are_reported(target):
+    (made,), _, _ = dialect.convert([given(HEAD + PARAMS_BY_OTHER_NAMES)], "", target)
+    lines = [d.line for d in made.diagnostics if d.id == "tied-weight"]
+    text = (HEAD + PARAMS_BY_OTHER_NAMES).splitlines()
+    assert [text[n - 1].strip() for n in lines] == [
+        "self.params = nn.ParameterList(self.params)",
+        "self.params = nn.ParameterList(self.parameters())",
+    ]
 
 
 UNDER_A_CONDITION = """

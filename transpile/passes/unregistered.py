@@ -2,7 +2,8 @@
 
 self.teacher = [Net()]     self.nets["a"] = Net()     self.__dict__["teacher"] = Net()
 
-torch's optimizers, checkpoints and modes don't reach them.
+torch's optimizers, checkpoints and modes don't reach them; those in a list of their params do, by
+other names: self.params = nn.ParameterList(net.parameters())
 """
 
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from ..facts.values.lattice import Mapping, Module, Sequence
 from ..model.effects import PARAM, Declare, New
 from ..model.expressions import Attribute, Call, Comprehension, Dictionary, Display, Name, Subscript
 from ..model.names import dotted
-from ..model.node import Expression
+from ..model.node import Expression, Node
 from ..model.operators import Conditional
 from ..model.positions import source_of
 from ..model.program import Class, Function
@@ -26,6 +27,10 @@ _GROWING = frozenset({"append", "extend", "insert"})
 _WHY = (
     "torch doesn't register this module, and so neither trains nor saves it with the others, nor "
     "sets its mode: leave it out of what the optimizer updates, or hold it in a ModuleList"
+)
+_SECOND = (
+    "these params are those of modules, under other names: hold the modules in a ModuleList "
+    "instead; as they stand here, each is there twice"
 )
 
 
@@ -56,7 +61,35 @@ def _of_method(method: Function, modules: Modules) -> Changes:
         if isinstance(function, Attribute) and function.name in _GROWING:
             if dotted(function.object) in kept:
                 _report(changes, [n for a in call.arguments for n in _new(a)], modules)
+    for new in method.nodes(New):
+        if getattr(new.function, "name", "") == "ParameterList" and _are_held(new, method):
+            changes.report("tied-weight", new, _SECOND)
     return changes
+
+
+def _are_held(new: New, method: Function) -> bool:
+    """Whether a list of params is given those that a module has: at once, or by a list that is
+    given them: `params.extend(net.parameters())`."""
+    given = new.arguments[0] if new.arguments else None
+    if given is None or any(map(_walks, given.walk())):
+        return given is not None
+    path, around = dotted(given), method.nearest(Class) or method
+    return path is not None and any(
+        _grows(n, path) and any(map(_walks, n.walk())) for n in around.walk()
+    )
+
+
+def _grows(node: Node, path: str) -> bool:
+    """`params.extend(…)`, `params += …`, `params = …`"""
+    if isinstance(node, Assign):
+        return path in map(dotted, node.targets)
+    function = node.function if isinstance(node, Call) else None
+    grows = isinstance(function, Attribute) and function.name in _GROWING
+    return grows and dotted(function.object) == path  # type: ignore[union-attr]
+
+
+def _walks(node: Node) -> bool:
+    return isinstance(node, Call) and getattr(node.function, "name", "") == "parameters"
 
 
 def _report(changes: Changes, held: list[Any], modules: Modules) -> None:

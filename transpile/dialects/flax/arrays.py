@@ -7,9 +7,9 @@ from typing import Any
 
 from ...facts import stored
 from ...facts.modules import ARRAYS, SUBMODULE, Array
-from ...facts.values.lattice import Instance, Mapping, Module, Sequence, Tensor
+from ...facts.values.lattice import Instance, Module, Tensor
 from ...model.copy import clone
-from ...model.effects import Declare, NewArray, Put, Read, Support, Tie, Write
+from ...model.effects import Declare, NewArray, Put, Read, Tie, Write
 from ...model.expressions import (
     Attribute,
     Call,
@@ -27,9 +27,10 @@ from ...model.operators import Binary, Compare, Conditional, sides
 from ...model.program import Class
 from ...model.statements import Assign, Block, ExpressionStatement, If
 from ...source.lower_ast import expression
-from ..growing import added, grown, holds_arrays, holds_modules, is_trained
+from ..growing import holds_arrays
 from ..ties import UNSEEN, below
 from .begun import Begun
+from .held import keeps_modules, tell
 from .lowering import Lowering, nnx, whole
 from .program import RUNNING, dotted_read
 from .rebound import becomes_another, changes_type
@@ -55,7 +56,7 @@ def declare(low: Lowering, node: Declare) -> None:
         if none and not late:
             node.expression.replace(Call(nnx("data"), [Constant(None)]))
         elif node.kind == SUBMODULE:
-            _held(node.expression)
+            tell(node.expression)
             if refilled:
                 node.expression.wrap(lambda v: Call(nnx("data"), [v]))
         elif late:
@@ -121,19 +122,6 @@ def _leaves(value: Expression | None) -> list[Expression]:
     return [] if value is None or is_none(value) else [value]
 
 
-def _held(value: Expression) -> None:
-    """Lists and dicts of submodules are told to NNX."""
-    for leaf in sides(value):
-        listed = isinstance(leaf, (Display, Comprehension)) and leaf.kind in ("list", "tuple")
-        listed = listed or isinstance(leaf, Name) and isinstance(leaf.value, Sequence)
-        keyed = isinstance(leaf, Dictionary) or getattr(leaf, "kind", "") == "dict"
-        keyed = keyed or isinstance(leaf, Name) and isinstance(leaf.value, Mapping)
-        if listed or keyed:
-            word = nnx("List") if listed else Support("ModuleDict")
-            empty = isinstance(leaf, Display) and not leaf.elements
-            leaf.wrap(lambda leaf, w=word, e=empty: Call(w, [] if e else [leaf]))  # type: ignore[misc]
-
-
 def new_array(low: Lowering, node: NewArray) -> None:
     """`setattr(self, name, nnx.Param(v))`"""
 
@@ -155,22 +143,11 @@ def assign(low: Lowering, node: Assign) -> None:
     if is_none(value) and any(low.plan.is_data(cls, n) for n in names):
         low.edits.change(node, lambda n: n.expression.replace(Call(nnx("data"), [Constant(None)])))
     elif listed and (
-        any(low.plan.becomes_module(cls, n) for n in names) or _keeps_modules(low, node, cls)
+        any(low.plan.becomes_module(cls, n) for n in names) or keeps_modules(low, node, cls)
     ):
-        low.edits.change(node, lambda n: _held(n.expression))
+        low.edits.change(node, lambda n: tell(n.expression))
     elif names and (holds_arrays(value.value) or isinstance(value.value, Instance)):
         low.edits.wrap(value, lambda v: Call(nnx("data"), [v]))
-
-
-def _keeps_modules(low: Lowering, node: Assign, cls: Class) -> bool:
-    """Whether a plain list of Python's has modules, or is given some: `self.fcs.append(fc)`."""
-    kept = [t for t in node.targets if isinstance(t, Attribute)]  # no name of the constructor's own
-    if kept and holds_modules(node.expression.value):  # type: ignore[union-attr]
-        return True
-    methods = low.plan.modules.home(cls).methods(cls).values()
-    paths = [path for t in kept if (path := dotted(t)) is not None]
-    more = [s for m in methods for path in paths for s in grown(m, path)]
-    return any(is_trained(e.value) for s in more for e in added(s))
 
 
 # --- writes ---------------------------------------------------------------------------------------
