@@ -3257,6 +3257,25 @@ class Net(nn.Module):
             y = layer(y)
         return x + y
 """
+METHODS_BY_A_KEPT_NAME = """
+class Net(nn.Module):
+    def __init__(self, which="run_norm"):
+        super().__init__()
+        self.which = which
+        self.norm = nn.BatchNorm1d(4)
+        self.fc = nn.Linear(4, 4)
+
+    def run_norm(self, x):
+        return self.norm(x)
+
+    def run_fc(self, x):
+        return self.fc(x)
+
+    def forward(self, x, y):
+        for name in ("norm", "fc"):
+            x = getattr(self, "run_" + name)(x)
+        return getattr(self, self.which)(y) + x
+"""
 GIVEN_IN_TURNS = """
 class Blur(nn.Module):
     def __init__(self, n, kernel, act):
@@ -4073,6 +4092,7 @@ APART = (
     ("MASKS_OF_CHOSEN", "equinox"),  # refused: there is no place for what is new
     ("SETS_BY_A_METHOD", "equinox"),  # refused: modules are not set once they are built
     ("SECOND_NAME_OF_A_BUFFER", "functional"),  # refused: state is there when the model is built
+    ("METHODS_BY_A_KEPT_NAME", "functional"),  # refused: a method has its own params
     ("NUMBER_THEN_LOSS", "functional"),  # torch's model keeps no array that these tests could load
 )
 ROWS = [(p, t) for p in PROGRAMS for t in TARGETS if (p, t) not in APART]
@@ -4168,6 +4188,11 @@ def test_params_of_modules_under_other_names_are_reported(target):
         "self.params = nn.ParameterList(self.params)",
         "self.params = nn.ParameterList(self.parameters())",
     ]
+
+
+def test_a_method_by_a_name_that_is_kept_gets_no_params():
+    (made,), _, _ = dialect.convert([given(HEAD + METHODS_BY_A_KEPT_NAME)], "", "functional")
+    assert {d.id for d in made.diagnostics} == {"module-value"}, made.code
 
 
 UNDER_A_CONDITION = """

@@ -1,10 +1,13 @@
 """Which methods a module may give by a computed name: `getattr(self, f"step_{kind}")`."""
 
+from collections.abc import Mapping
+
 from ..model.expressions import Call, Constant, Name
-from ..model.names import dotted
+from ..model.names import dotted, is_own
 from ..model.node import Expression
 from ..model.program import Class, Function
 from ..model.project import Project
+from ..model.statements import Assign
 from .values.strings import HOLE, may_be, pattern
 
 
@@ -15,10 +18,20 @@ def methods_named(call: Call, cls: Class, project: Project) -> list[Function]:
         return []
     if not around.parameters or dotted(call.arguments[0]) != around.parameters[0].name:
         return []
-    name = pattern(_default(call.arguments[1], around))
+    name = pattern(_default(_kept(call.arguments[1], around, project.methods(cls)), around))
     found = [m for one in project.ancestors(cls) for m in project.methods(one).values()]
     methods = [m for m in found if not m.name.startswith("__") and not m.decorators]
     return [m for m in methods if name != HOLE and may_be(m.name, name)]
+
+
+def _kept(name: Expression, around: Function, methods: Mapping[str, Function]) -> Expression:
+    """What the constructor keeps as `self.mode`, by its default: `self.mode = mode`."""
+    init = methods.get("__init__")
+    if init is None or not is_own(name, around.parameters[0].name):
+        return name
+    path = f"{init.parameters[0].name}.{name.name}"
+    kept = [a.expression for a in init.nodes(Assign) if path in map(dotted, a.targets)]
+    return _default(kept[0], init) if len(kept) == 1 and kept[0] is not None else name
 
 
 def _default(name: Expression, around: Function) -> Expression:

@@ -128,7 +128,8 @@ def is_stateful(layer):
 
 def call(function, *args, state, key=None, **kwargs):
     """Call what may be any module or function, with what it takes: ``(result, state)``."""
-    called = function.__call__ if isinstance(function, eqx.Module) else function
+    layer = isinstance(function, eqx.Module) and not hasattr(function, "__func__")  # no method
+    called = function.__call__ if layer else function
     try:
         parameters = inspect.signature(called).parameters
     except ValueError:

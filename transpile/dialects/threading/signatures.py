@@ -22,7 +22,7 @@ from ...model.statements import Assign
 from .changes import Changes
 from .reached import reached
 from .targets import Targets
-from .threads import ANYTHING, NOTHING, Threads, calls_of, is_threaded, of_layers
+from .threads import ANYTHING, NOTHING, Threads, is_threaded, of_layers
 
 
 class Signatures:
@@ -55,7 +55,7 @@ class Signatures:
         self._threads: dict[Function, Threads] = {}
         self._asked: set[Function] = set()  # by what is being found
         self._solve()
-        calls = [call for function in self.functions for call in calls_of(function)]
+        calls = [n for f in self.functions for n in f.nodes(Apply, New, Call) if self._is_asked(n)]
         self._targets |= {call: self.found.of(call) for call in calls}
         self._known = {call: self._of_call(call) for call in calls}
 
@@ -73,6 +73,9 @@ class Signatures:
     def of_outside(self, call: Call) -> Threads:
         """What a call takes and gives that stands in no function."""
         return self._of_call(call)
+
+    def _is_asked(self, call: Call) -> bool:
+        return is_threaded(call) or bool(self.found.computed(call))
 
     def is_state(self, array: Expression) -> bool:
         """Whether an array changes while the model runs."""
@@ -104,7 +107,7 @@ class Signatures:
     def _callers(self) -> dict[Function, set[Function]]:
         callers: dict[Function, set[Function]] = {}
         for function in self.functions:
-            for call in calls_of(function):
+            for call in filter(self._is_asked, function.nodes(Apply, New, Call)):
                 for target in self.targets(call) or ():
                     callers.setdefault(target, set()).add(function)
         return callers
@@ -199,7 +202,7 @@ class Signatures:
                 found |= Threads(takes=self.is_state(node), params=node.kind in (PARAM, MIXED))
             elif isinstance(node, Mode) and function not in self.building:
                 found |= Threads(mode=True)
-            elif isinstance(node, Call) and is_threaded(node):
+            elif isinstance(node, Call) and self._is_asked(node):
                 threads = self._of_call(node)
                 own = isinstance(node, Apply) and node.training is not None
                 found |= replace(threads, mode=False) if own else threads

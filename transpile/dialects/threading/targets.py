@@ -2,6 +2,7 @@
 
 from ...facts.effects import EffectsOf
 from ...facts.modules import Modules
+from ...facts.named_methods import methods_named
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Method, Module
 from ...model.expressions import Attribute, Call
@@ -23,6 +24,8 @@ class Targets:
             return [value.function, *self._overriding(value)]
         if found is None and (named := self.modules.of_layer(call.function)) is not None:
             return [named]
+        if found is None and (several := self.computed(call)):
+            return several
         if found is None:
             above = self._above(call)
             return self._of_name(call) if above is None else above
@@ -31,6 +34,13 @@ class Targets:
         if isinstance(value, FunctionValue):
             functions += self._overriding(value)
         return functions
+
+    def computed(self, call: Call) -> list[Function]:
+        """The methods that `getattr(self, f"step_{kind}")(x)` may run."""
+        cls, named = call.nearest(Class), call.function
+        if cls is None or not isinstance(named, Call) or not self.modules.is_module(cls):
+            return []
+        return methods_named(named, cls, self.modules.home(cls))
 
     def _overriding(self, value: FunctionValue) -> list[Function]:
         """The methods of classes below that may run in the place of one."""
