@@ -7,6 +7,16 @@ from jax import lax
 from transpile.rule import Tensor, Unsupported, known, rule
 
 
+@rule("torch.Generator")
+def generator(device="cpu"):
+    return None
+
+
+@rule("torch.Generator.manual_seed", note="no draw has a generator here: seed the keys instead, jax.random.key(seed)")
+def generator_seed(seed):
+    return None
+
+
 @rule("torch.rand", by_data="size")
 def rand(*size, dtype=None, generator=None, key):
     return jax.random.uniform(key, size, dtype=dtype)

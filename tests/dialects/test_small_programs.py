@@ -1970,6 +1970,24 @@ class Net(nn.Module):
         x = self.attend(self.fc(x), key=y, value=x)
         return self.rest(x, key=x)
 """
+GENERATORS_OF_TORCH = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        begun = torch.Generator()
+        self.register_buffer("zero", torch.randn(4, generator=begun) * 0.0)
+        self.generator = torch.Generator(device="cpu")  # what only `sample` draws from
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        return self.fc(x) + y * self.zero + 0 * torch.rand(4, generator=self.generator)
+
+    def sample(self, n, own=False):
+        generator = None
+        if own:
+            generator = self.generator
+        return torch.multinomial(self.zero + 1, n, generator=generator)
+"""
 MEASURED = """
 class Net(nn.Module):
     def __init__(self, size=4):
@@ -4217,6 +4235,31 @@ def test_methods_of_a_class_that_differ_under_a_condition_are_refused(target):
     (made,), _, _ = dialect.convert([given(HEAD + UNDER_A_CONDITION)], "", target)
     assert [d.id for d in made.diagnostics] == ["unsupported", "unsupported"]
     assert made.code.count("raise NotImplementedError") == 2
+
+
+SEEDED = """
+def seeded(seed, device):
+    if isinstance(seed, list):
+        return [torch.Generator(device).manual_seed(one) for one in seed]
+    return torch.Generator(device).manual_seed(seed)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.generator = torch.Generator()
+
+    def forward(self, x, y):
+        self.generator.manual_seed(3)
+        return x + 0 * torch.rand(4, generator=self.generator if y is None else seeded(3, "cpu"))
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_seeds_of_generators_are_told_of(target):
+    (made,), _, _ = dialect.convert([given(HEAD + SEEDED)], "", target)
+    assert [(d.line, d.id) for d in made.diagnostics] == [(n, "taken-for-granted") for n in (9, 10, 19)]
+    assert "Generator" not in made.code and "manual_seed" not in made.code
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -211,9 +211,10 @@ class Mapping(Value):
     placed: bool = False
 
 
-# Generators of Python and NumPy: an object goes by the name of its class.
+# Generators of Python, NumPy and torch: an object goes by the name of its class.
 GENERATORS = frozenset(
     {
+        "torch.Generator",
         "random.Random",
         "random.SystemRandom",
         "numpy.random.Generator",

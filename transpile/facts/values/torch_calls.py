@@ -14,10 +14,12 @@ from .flags import flags, gives_dim
 from .frame import Argument, Frame
 from .lattice import (
     FLOAT,
+    GENERATORS,
     INT,
     MISSING,
     SHAPE,
     UNKNOWN,
+    External,
     Instance,
     Mapping,
     Module,
@@ -47,6 +49,8 @@ def call(frame: Frame, name: str, args: list[Argument], node: Call) -> Value:
     of_sizes = _of_sizes(frame, name, args, node)
     if of_sizes is not None:
         return of_sizes
+    if name in GENERATORS:
+        return External(name)
     if name in _PARALLEL:  # refused, so that what comes out of an `if` is the net of before
         first = args[0].value if args else None
         return first if isinstance(first, Module) else Module(open=True)
