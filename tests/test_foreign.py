@@ -100,3 +100,18 @@ def test_an_object_that_gets_fields_is_no_tensor_by_the_name_of_a_method():
     assert not result.diagnostics
     assert "config = _C.clone()\n    config.OUTPUT = args.output\n" in result.code
     assert "return x + config.OUTPUT" in result.code
+
+
+TEXTS = {
+    'exec("w = torch.ones(3)")': 1,
+    'exec(f"w_{n} = nn.Parameter(torch.ones({n}))")': 1,
+    'eval("nn.ReLU()")': 1,
+    'eval("[8, 16]")': 0,
+    "eval(n)": 0,
+}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_torch_in_a_text_that_python_runs_is_refused(text):
+    result = convert_source(f"import torch\nfrom torch import nn\n\n\ndef f(n):\n    return {text}\n")
+    assert [d.id for d in result.diagnostics] == ["unsupported"] * TEXTS[text]

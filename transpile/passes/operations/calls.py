@@ -62,6 +62,7 @@ def called(c: Conversion, node: Node) -> bool:
             or _builtin(c, node, value.name)
             or of_partial(c, node, value.name)
             or foreign.given_layers(c, node, value.name)
+            or foreign.of_text(c, node, value.name)
         ):
             return True
         foreign.host(c, node, value.name)

@@ -4,13 +4,15 @@ Both are reported and left as they stand: `torchvision.ops.nms(boxes, scores, 0.
 tensors, and `linear_sum_assignment(cost)` has no numbers under jax.jit.
 """
 
+import re
+
 from ...facts.values.lattice import External, Tensor, Value, is_traced, named_classes
-from ...model.expressions import Call
+from ...model.expressions import Call, FormattedString
 from ...model.libraries import computes_with_torch, is_built_on_torch
 from ...model.names import dotted
-from ...model.node import Expression
+from ...model.node import Expression, Node
 from .conversion import Conversion
-from .literals import known
+from .literals import known, literal
 
 _BUILT = "is built on torch, and has no JAX equivalent here"
 _HOST = frozenset({"cv2", "numpy", "pandas", "scipy", "skimage", "sklearn"})
@@ -42,6 +44,29 @@ def given_layers(c: Conversion, node: Call, name: str) -> bool:
         return False
     c.unconverted("no-rule", node, f"{name} {_BUILT}")
     return True
+
+
+def of_text(c: Conversion, node: Call, name: str) -> bool:
+    """Refuse text that Python is to run, `eval("nn.ReLU()")`, where it says what the file has of
+    torch: no pass reads it.
+    """
+    if name not in ("builtins.eval", "builtins.exec") or not node.arguments:
+        return False
+    imports = c.facts.project.names[c.scope.file].imports
+    said = " ".join(text for part in node.arguments[0].walk() for text in _texts(part))
+    words = re.findall(r"[^\W\d]\w*", said)
+    heads = {imports[word].partition(".")[0] for word in words if word in imports}
+    if "torch" not in heads:
+        return False
+    c.unconverted("unsupported", node, "torch in a text that Python runs is not read: write it out")
+    return True
+
+
+def _texts(node: Node) -> list[str]:
+    if isinstance(node, FormattedString):
+        return node.literals
+    text = literal(node)
+    return [text] if isinstance(text, str) else []
 
 
 def host(c: Conversion, node: Call, name: str) -> None:
