@@ -5,8 +5,10 @@ self.c_attn = nn.Linear(n, 3 * n)               self.c_attn(x).split(self.n, 2) 
 b, t, _ = x.shape                               p.expand(b, 1, -1)                 b is a size
 """
 
+from collections import Counter
 from collections.abc import Callable
 
+from ..model.effects import New
 from ..model.expressions import (
     Attribute,
     Call,
@@ -108,6 +110,29 @@ def _has_factor(size: Expression | None, n: int) -> bool:
         return _has_factor(size.left, n) or _has_factor(size.right, n)
     number = size.constant if isinstance(size, Constant) else None
     return isinstance(number, int) and number > 0 and number % n == 0
+
+
+def handed_to_layers(scope: Scope) -> frozenset[str]:
+    """The names that layers of a scope take for sizes, `n` of `nn.Linear(4, n * 2)`, and those that
+    are set once and with them: `self.n = n = config.n`. They are numbers, whatever config is.
+    """
+    found: set[str | None] = set()
+    for call in scope.nodes(New):
+        refs = call.value.refs if isinstance(call.value, Module) else []
+        if refs and all(isinstance(ref, str) and ref in _SIZES for ref in refs):
+            found |= {dotted(n) for size in call.arguments[:2] for n in _terms(size)}
+    assigns = list(scope.nodes(Assign))
+    named = [{dotted(n) for n in (*a.targets, a.expression) if n is not None} for a in assigns]
+    while more := {n for names in named if names & found - {None} for n in names} - found:
+        found |= more
+    times = Counter(dotted(t) for a in assigns for t in a.targets)
+    return frozenset(name for name in found if name is not None and times[name] < 2)
+
+
+def _terms(size: Expression) -> list[Expression]:
+    if isinstance(size, Binary):
+        return [*_terms(size.left), *_terms(size.right)]
+    return [size]
 
 
 # --- sizes of arrays that are there ---------------------------------------------------------------

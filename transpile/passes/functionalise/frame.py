@@ -12,6 +12,7 @@ from ...facts.memory.spellings import is_tensor
 from ...facts.memory.writes import written_root
 from ...facts.modules import ARRAYS
 from ...facts.program import ProgramFacts
+from ...facts.sizes import handed_to_layers
 from ...facts.values.lattice import External, Method, Module, Sequence, Tensor
 from ...facts.values.solve import with_callers
 from ...facts.values.vocabulary import PARAMETERS
@@ -150,7 +151,12 @@ class Frame:
         """The names that are read later and may have the memory of this one; what stands on
         modules outlives the call."""
         kept = {p for p in self.state.env if on_module(p) and p != "self.getattr"}
-        return self.state.sharing(path, self.live | kept)
+        return [p for p in self.state.sharing(path, self.live | kept) if p not in self.sizes]
+
+    @functools.cached_property
+    def sizes(self) -> frozenset[str]:
+        """The names that have no memory: layers take them for sizes."""
+        return handed_to_layers(self.scope)
 
     def is_read_later(self, path: str) -> bool:
         """Whether what a write of this name changes is read after the statement."""
