@@ -13,7 +13,7 @@ from ...facts.values.lattice import (
     is_anything,
 )
 from ...model.effects import Apply, Key, Support
-from ...model.expressions import Attribute, Call, Starred
+from ...model.expressions import Attribute, Call, Constant, Starred
 from ...model.names import dotted
 from ...model.node import Node
 from ...model.program import Function
@@ -173,12 +173,16 @@ def _builtin(c: Conversion, node: Call, name: str) -> bool:
         if text in ("inf", "-inf") and c.facts.stage(c.scope) != "building":
             c.put(node, expression(text.replace("inf", "jnp.inf")))
             return True
-    return name == "getattr" and _by_name(c, node)
+    return name in ("getattr", "hasattr") and _by_name(c, node)
 
 
 def _by_name(c: Conversion, node: Call) -> bool:
-    """Under a name that the run tells there may be a rule for any: `getattr(F, activation)`."""
+    """Under a name that the run tells there may be a rule for any: `getattr(F, activation)`; what
+    `hasattr(F, "relu")` is is known."""
     found, holder = known(node), known(node.arguments[0]) if node.arguments else None
+    if isinstance(holder, Torch) and isinstance(asked := getattr(found, "const", None), bool):
+        c.put(node, Constant(asked))
+        return True
     if isinstance(found, Torch):
         reference(c, node, found.name)
         return True
