@@ -34,6 +34,7 @@ SIZES = {  # what may be any number is a size here, which data tell
     "repeats": "x.repeat_interleave(y.long(), 0)",
     "classes": "F.one_hot(y.long())",
     "number of classes": "F.one_hot(y.long(), int(y.max()) + 1)",
+    "a slice": "x[: (y > 0).sum().item()]",
     "padding": "F.pad(x, (0, int(y.max())))",
     "interpolate": "F.interpolate(x, size=int(y.max()))",
     "pieces": "torch.split(x, y.long().tolist())",
@@ -83,6 +84,28 @@ def test_sizes_that_are_known(name):
 @pytest.mark.parametrize("name", WRITES)
 def test_writes_by_masks_are_none(name):
     assert not diagnostics(WRITES[name], "x")
+
+
+FIRST = """def first(x, n):
+    return torch.arange(len(x))[:n]
+
+
+class M(nn.Module):
+    def forward(self, x):
+        return first(x, 2) + x[:2, 0]
+
+    def others(self, x):
+        return first(x, int((x > 0).sum()))
+"""
+
+
+def test_a_slice_as_long_as_some_calls_let_the_data_say():
+    result = convert_source(HEAD + FIRST)
+    theirs, ours = both_modules(HEAD + FIRST, result)
+    assert [d.id for d in result.diagnostics] == ["data-dependent-shape"]
+    x = torch.randn(3, 4).abs()
+    assert np.allclose(jax.jit(ours)(x.numpy()), theirs(x))
+    assert np.allclose(ours.others(x[:, :1].numpy()), range(3))  # outside of jit
 
 
 def test_in_a_helper():

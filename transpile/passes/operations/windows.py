@@ -40,7 +40,9 @@ def is_whole(part: Expression) -> bool:
 
 
 def window(c: Conversion, node: Subscript | Put) -> bool:
-    """See to a window that is read or stored; False of any other index."""
+    """See to a window that is read or stored; False of any other index. A slice of a length that
+    only the data tell stays one, which serves outside of jit and where a call gives a number.
+    """
     parts = parts_of(node.index)
     moving = [i for i, part in enumerate(parts) if _moves(part)] if c.may_be_traced else []
     if not moving:
@@ -55,9 +57,9 @@ def window(c: Conversion, node: Subscript | Put) -> bool:
     known_how = not isinstance(node, Put) or node.how == "set" or node.how in OPERATORS
     if side is None or len(moving) > 1 or not others or not known_how:
         what = "a store into a slice" if stored else "a slice"
-        message = f"{what} whose length follows from data"
-        c.unconverted("data-dependent-shape", node, message)
-        return True
+        message = f"{what} whose length follows from data, which jax.jit cannot know"
+        c.changes.report("data-dependent-shape", node, message)
+        return False
     if any(literal(part) is ... for part in parts[:at]):
         axis = at - len(parts)  # `x[..., i : i + n]`: from behind
     else:
