@@ -239,6 +239,12 @@ def test_calls_that_stay_calls_keep_their_layout():
     )
 
 
+@pytest.mark.parametrize("name, word", [("shape", "reshape"), ("size", "reshape"), ("new_dtype", "view")])
+def test_a_view_by_the_name_of_what_it_is_given(name, word):
+    made, found = converted(f"def f(x: torch.Tensor, {name}):\n    return x.view({name})\n")
+    assert f"return x.{word}({name})" in made and not found
+
+
 def test_sizes_that_follow_from_data_are_reported():
     text = "def f(x: torch.Tensor, m: Mask):\n    n = x.sum()\n    return torch.zeros(n), x[m]\n"
     assert converted(text, "traced")[1] == [("data-dependent-shape", 3)] * 2

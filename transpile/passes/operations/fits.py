@@ -28,7 +28,7 @@ _STATIC = {
     "range": {"tuple", "list"},
 }
 # Names that arrays do not have.
-_OTHERS = frozenset("dim axis dims size sizes n dtype device shape".split())
+_OTHERS = frozenset("dim axis dims size sizes n shape".split())
 _DTYPES = ("float", "int", "uint", "bool", "bfloat", "long", "double", "half", "complex", "short")
 
 
@@ -72,9 +72,12 @@ def _tensor(node: Node, value: Tensor, parameter: Parameter) -> bool | None:
     if named is not None:
         return named in accepts
     name = node.id if isinstance(node, Name) else ""
-    if name == parameter.name or name in _OTHERS:
+    if name == parameter.name:
         return True
-    return None if accepts <= {"Dtype", "Device"} else False
+    placed = accepts <= {"Dtype", "Device"}
+    if name in _OTHERS:
+        return not placed
+    return None if placed else False
 
 
 def _last(node: Node) -> str:
