@@ -52,7 +52,7 @@ def of_text(c: Conversion, node: Call, name: str) -> bool:
     """
     if name not in ("builtins.eval", "builtins.exec") or not node.arguments:
         return False
-    imports = c.facts.project.names[c.scope.file].imports
+    imports = c.facts.project.names[c.scope.file].imports  # type: ignore[index]
     said = " ".join(text for part in node.arguments[0].walk() for text in _texts(part))
     words = re.findall(r"[^\W\d]\w*", said)
     heads = {imports[word].partition(".")[0] for word in words if word in imports}
