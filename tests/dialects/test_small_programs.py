@@ -3345,6 +3345,38 @@ class Net(nn.Module):
             x = getattr(self, "run_" + name)(x)
         return getattr(self, self.which)(y) + x
 """
+LOCAL_PARAMS_BY_NAMES = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.names = []
+        for name, shape in [("w", (4,)), ("v", (4, 4))]:
+            param = nn.Parameter(torch.full(shape, 0.5))
+            setattr(self, name + "_p", param)
+            self.names.append(name + "_p")
+
+    def forward(self, x, y):
+        for name in self.names:
+            param = getattr(self, name)
+            x = x * param if param.dim() == 1 else x @ param
+        return x + y
+"""
+KEPT_PAIRS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fcs = nn.ModuleList([nn.Linear(4, 4) for _ in range(2)])
+        self.drops = nn.ModuleList([nn.Dropout(0.0) for _ in range(2)])
+
+    def forward(self, x, y):
+        pairs = zip(self.fcs, self.drops)
+        for i, (fc, drop) in enumerate(pairs):
+            x = drop(fc(x)) * (i + 1)
+        drops = reversed(self.drops)
+        for drop in drops:
+            x = drop(x + 1)
+        return x + y
+"""
 GIVEN_IN_TURNS = """
 class Blur(nn.Module):
     def __init__(self, n, kernel, act):
@@ -4161,6 +4193,7 @@ APART = (
     ("MASKS_OF_CHOSEN", "equinox"),  # refused: there is no place for what is new
     ("SETS_BY_A_METHOD", "equinox"),  # refused: modules are not set once they are built
     ("SECOND_NAME_OF_A_BUFFER", "functional"),  # refused: state is there when the model is built
+    ("KEPT_PAIRS", "functional"),  # refused: where the params of a pair are is not known
     ("METHODS_BY_A_KEPT_NAME", "functional"),  # refused: a method has its own params
     ("NUMBER_THEN_LOSS", "functional"),  # torch's model keeps no array that these tests could load
 )
@@ -4262,6 +4295,25 @@ def test_params_of_modules_under_other_names_are_reported(target):
 def test_a_method_by_a_name_that_is_kept_gets_no_params():
     (made,), _, _ = dialect.convert([given(HEAD + METHODS_BY_A_KEPT_NAME)], "", "functional")
     assert {d.id for d in made.diagnostics} == {"module-value"}, made.code
+
+
+LOCAL_PARAMS_FILLED = """
+class Filled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        for i in range(2):
+            w = nn.Parameter(torch.empty(4, 4))
+            nn.init.orthogonal_(w)
+            setattr(self, "w%d" % i, w)
+"""
+
+
+@pytest.mark.parametrize("target", ["flax", "equinox"])
+def test_a_local_param_is_filled_before_it_is_set(target):
+    (made,), support, _ = dialect.convert([given(HEAD + LOCAL_PARAMS_FILLED)], "", target)
+    cls = converted(made.code, support)["Filled"]
+    for array in to_torch(built(cls, cls)).values():
+        assert np.allclose(array @ array.T, np.eye(4), atol=1e-5)
 
 
 UNDER_A_CONDITION = """

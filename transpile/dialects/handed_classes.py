@@ -9,7 +9,7 @@ from typing import Any
 
 from ..facts.modules import SUBMODULE
 from ..facts.values.lattice import UNKNOWN, Module
-from ..model.effects import Declare, New, Support
+from ..model.effects import Declare, Key, New, Support
 from ..model.expressions import (
     Attribute,
     Call,
@@ -47,6 +47,8 @@ def is_of_handed_class(call: Call, function: Function) -> bool:
     made = call.function
     if made.value not in (None, UNKNOWN) or isinstance(made, Support):
         return False
+    if any(isinstance(given, Key) for given in call.arguments):
+        return False  # `jax.nn.initializers.orthogonal()(key, shape)`
     if isinstance(made, Name):
         return made.id in _bound(function) and is_wanted(call)
     return isinstance(made, (Call, Subscript)) and is_wanted(call)

@@ -1,12 +1,18 @@
 """How many turns a loop has, as far as that can be asked before it; parts of what gives keys."""
 
 from ...model.copy import clone
-from ...model.expressions import Attribute, Call, Constant, Display, Name
+from ...model.expressions import Attribute, Call, Comprehension, Constant, Display, Name
 from ...model.names import dotted, text
 from ...model.node import Expression, Statement
 from ...model.operators import Binary
 from ...model.program import Function
 from ...model.statements import Assign, Block
+
+_WALKS = "children modules parameters buffers"
+_ITERATORS = {
+    *"zip map filter enumerate reversed iter".split(),
+    *(f"{kind}{walk}" for walk in _WALKS.split() for kind in ("", "named_")),
+}
 
 
 def pair(target: Expression, name: str) -> Expression:
@@ -22,6 +28,8 @@ def word(iterable: Expression) -> str:
 def length(iterable: Expression) -> Expression | None:
     """How many turns there are at least, where that can be asked without evaluating anything."""
     if isinstance(iterable, (Name, Attribute)):
+        if any(map(_is_iterator, _values(iterable))):
+            return None
         return Call(Name("len"), [clone(iterable)])
     if not isinstance(iterable, Call) or not iterable.arguments or any(iterable.keywords):
         return None
@@ -32,6 +40,14 @@ def length(iterable: Expression) -> Expression | None:
     if kind == "range":
         return Call(Name("len"), [clone(iterable)])
     return length(first) if kind in ("enumerate", "reversed", "zip", "list") else None
+
+
+def _is_iterator(value: Expression) -> bool:
+    """Whether what a name stands for has no length: `pairs = zip(self.convs, self.norms)`."""
+    if isinstance(value, Comprehension):
+        return value.kind == "generator"
+    kind = word(value) or getattr(getattr(value, "function", None), "name", "")
+    return isinstance(value, Call) and kind in _ITERATORS
 
 
 def _may_be_negative(count: Expression) -> bool:

@@ -27,7 +27,7 @@ def registered(scene: Scene, kinds: Kinds, statement: ExpressionStatement) -> Ex
     if made is not None and made.holder is not None:
         held = scene.of(made.holder)
         if isinstance(held, Module) and held.is_bare:
-            _computed(scene, statement, made)
+            _computed(scene, kinds, statement, made)
         return None
     if made is None:
         return None
@@ -35,7 +35,7 @@ def registered(scene: Scene, kinds: Kinds, statement: ExpressionStatement) -> Ex
         scene.changes.remove(statement)  # `self.register_parameter("w", self.w)`: it stands there
         return None
     if made.text is None or not made.text.isidentifier():
-        _computed(scene, statement, made)
+        _computed(scene, kinds, statement, made)
         return None
     kind = _registered_kind(scene, kinds, made, scene.cls)
     if kind is None:
@@ -83,11 +83,16 @@ def _registered(scene: Scene, statement: ExpressionStatement, kind: str) -> Decl
     return declared
 
 
-def _computed(scene: Scene, statement: ExpressionStatement, made: Registration) -> None:
-    """`self.register_buffer(f"u{i}", v)` as `setattr(self, f"u{i}", NewArray(v))`."""
-    if made.method == "setattr":
-        return
+def _computed(
+    scene: Scene, kinds: Kinds, statement: ExpressionStatement, made: Registration
+) -> None:
+    """`self.register_buffer(f"u{i}", v)` as `setattr(self, f"u{i}", NewArray(v))`; so is a local
+    param, `setattr(self, name, w)`."""
     kind = {"register_buffer": BUFFER, "register_parameter": PARAM}.get(made.method)
+    if made.method == "setattr":
+        if not kinds.is_local_param(made.value):
+            return
+        kind = PARAM
 
     def make(statement: ExpressionStatement) -> ExpressionStatement:
         again = registration(statement.expression, scene.own, others=True)
