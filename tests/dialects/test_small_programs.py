@@ -4316,6 +4316,40 @@ def test_a_local_param_is_filled_before_it_is_set(target):
         assert np.allclose(array @ array.T, np.eye(4), atol=1e-5)
 
 
+DRAWING_FUNCTIONS_KEPT = """
+def noise(n):
+    return torch.randn(n, 4)
+
+
+def ones(n):
+    return torch.ones(n, 4)
+
+
+class Sampled(nn.Module):
+    def __init__(self, kind="noise", sample=noise):
+        super().__init__()
+        self.given = sample
+        self.chosen = noise if kind == "noise" else ones
+        self.table = {"noise": noise, "ones": ones}
+        self.same = noise
+
+    def forward(self, x):
+        draw = noise
+        return self.given(3) + self.chosen(3) + self.table["ones"](3) + self.same(3) + draw(3)
+"""
+
+
+def test_a_function_that_draws_is_kept_where_its_calls_do_not_know_it():
+    (made,), _, _ = dialect.convert([given(HEAD + DRAWING_FUNCTIONS_KEPT)], "", "flax")
+    lines = [d.line for d in made.diagnostics if d.id == "draw-in-value"]
+    text = (HEAD + DRAWING_FUNCTIONS_KEPT).splitlines()
+    assert [text[n - 1].strip().partition("(")[0] for n in sorted(lines)] == [
+        "def __init__",
+        'self.chosen = noise if kind == "noise" else ones',
+        'self.table = {"noise": noise, "ones": ones}',
+    ]
+
+
 UNDER_A_CONDITION = """
 MODE = "a"
 

@@ -1,6 +1,7 @@
 """Classes and constructors: `nnx.Module`, `*, rngs: nnx.Rngs`, the stream of a class, its mode."""
 
 from ...facts.modules import FIELD
+from ...facts.values.lattice import Function as FunctionValue
 from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.node import Statement
 from ...model.operators import Binary, Compare
@@ -14,6 +15,7 @@ RNGS = "nnx.Rngs"
 ORDER = (
     "_order"  # the names of what a module has, as they were set: the walks of the prelude read it
 )
+_KEPT = "this function draws, and what it is kept as is called without a key for it"
 _BESIDE = (
     "stands in an nnx.List, whose parts have numbers: extend nn.Module, and hold the list in it"
 )
@@ -22,6 +24,11 @@ _BESIDE = (
 def function(low: Lowering, node: Function) -> None:
     """What a function takes beside its own."""
     taken = low.plan.takes.get(node)
+    defaults = [p.default for p in node.parameters if isinstance(p.default, Name)]
+    for name in [*node.nodes(Name), *defaults]:
+        drawn = isinstance(name.value, FunctionValue) and name.value.function in low.plan.takes
+        if drawn and not isinstance(name.parent, (Call, Assign, Compare)):  # these know what it is
+            low.report("draw-in-value", name, _KEPT)
     cls = low.plan.owner(node)
     made = cls is not None and node.name == "__init__" and low.plan.has_own_noise(cls)
     if taken is not None:
@@ -32,15 +39,15 @@ def function(low: Lowering, node: Function) -> None:
         low.edits.change(node.body, lambda block: _begin(block, [rngs]))
     if cls is None or node.name != "__init__":
         return
-    name = low.plan.self_name(node)
+    me = low.plan.self_name(node)
     statements: list[Statement] = []
     if made:
-        statements.append(_stream(name, low.plan.noise_name(cls)))
+        statements.append(_stream(me, low.plan.noise_name(cls)))
     if low.plan.has_own_mode(cls):
-        statements.append(_set(name, low.plan.mode(cls)))
+        statements.append(_set(me, low.plan.mode(cls)))
     if low.plan.walks and low.plan.modules.is_module(cls):
-        parts = Call(Name("tuple"), [Call(Name("vars"), [Name(name)])])
-        statements.append(Assign([Attribute(Name(name), ORDER)], parts))
+        parts = Call(Name("tuple"), [Call(Name("vars"), [Name(me)])])
+        statements.append(Assign([Attribute(Name(me), ORDER)], parts))
     if made and _hands_on(low, node, cls):
         first = [statements.pop(0)]
         low.edits.change(node.body, lambda block: _begin(block, first))
