@@ -7809,6 +7809,28 @@ def test_a_param_under_two_names_in_a_branch_is_one(target, shared):
     verify(HEAD + PARAMS_IN_BRANCHES, "Net", shared, inputs, target)
 
 
+FROZEN = """
+class Net(nn.BatchNorm1d):
+    def train(self, mode=True):
+        BODY
+"""
+TRAINS = {
+    "return super().train(mode)": [],
+    "super().train(mode)\n        return self": [],
+    "return nn.Module.train(self, mode)": [],
+    "return super().train(False)": ["module-mode"],
+    "return super().train()": ["module-mode"],
+    "if not mode:\n            super().train(mode)\n        return self": ["module-mode"],
+}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("body", TRAINS)
+def test_a_layer_that_takes_no_mode_is_told(target, body):
+    (made,), _, _ = dialect.convert([given(HEAD + FROZEN.replace("BODY", body))], "", target)
+    assert [d.id for d in made.diagnostics] == TRAINS[body]
+
+
 NO_LAYERS = """
 class Net(nn.Module):
     def __init__(self, sizes):

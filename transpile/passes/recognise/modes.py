@@ -8,7 +8,7 @@ from ...facts.values.calls import is_super
 from ...facts.values.lattice import Module, Torch
 from ...model.classes import PLAIN_MODULE
 from ...model.effects import Unconverted
-from ...model.expressions import Attribute, Call, Constant, Name
+from ...model.expressions import Attribute, Call, Constant, Name, Starred
 from ...model.names import dotted, in_scope, is_docstring, is_target, text
 from ...model.node import Node, Statement
 from ...model.positions import source_of
@@ -158,7 +158,8 @@ def overridden(scene: Scene, cls: Class) -> None:
         if not above:
             continue
         known = [s for s in body if _is_followed(scene, cls, function, s)]
-        if not all(s in above or s in known or _is_nothing(s) for s in body):
+        known += [s for s in above if _is_handed_on(scene, function, s)]
+        if not all(s in known or _is_nothing(s) for s in body):
             message = f"{name}() is left out with what it does beside: {_MODE}"
             scene.changes.report("module-mode", function, message)
         scene.changes.change(function, lambda f: _drop(scene, cls, f))
@@ -183,6 +184,20 @@ def _is_above(scene: Scene, call: Call) -> bool:
         return False
     base = scene.of(function.object)
     return is_super(function.object) or isinstance(base, Torch) and base.name in PLAIN_MODULE
+
+
+def _is_handed_on(scene: Scene, function: Function, statement: Node) -> bool:
+    """`super().train(mode)`, with the mode as it was given and on all ways; not
+    `super().train(False)`, by which a frozen layer knows no training."""
+    call = getattr(statement, "expression", None)
+    if not isinstance(call, Call) or not _is_above(scene, call):
+        return False
+    named = call.function
+    assert isinstance(named, Attribute)
+    first = 0 if is_super(named.object) else 1  # `nn.Module.train(self, mode)`
+    given = [a.expression if isinstance(a, Starred) else a for a in call.arguments[first:]]
+    own = [p.name for p in function.parameters[1:]]
+    return named.name == function.name and list(map(dotted, given)) == own[: max(1, len(given))]
 
 
 def _is_nothing(statement: Node) -> bool:
