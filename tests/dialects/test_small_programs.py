@@ -7831,6 +7831,44 @@ def test_a_layer_that_takes_no_mode_is_told(target, body):
     assert [d.id for d in made.diagnostics] == TRAINS[body]
 
 
+@pytest.mark.parametrize("target", ("flax", "equinox"))
+def test_a_set_of_modules_is_refused(target):
+    text = IN_AN_OBJECT.replace("HELD", "{self.net}").replace("self.held.scale", "(self.net in self.held)")
+    (made,), _, _ = dialect.convert([given(HEAD + text)], "", target)
+    assert [d.id for d in made.diagnostics] == ["module-value"]
+
+
+BUFFER_OF_TWO = """
+class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("c", torch.zeros(4))
+
+    def forward(self, x):
+        self.c += x.detach().mean(0)
+        return x + self.c
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = Part()
+        self.b = Part()
+        self.b.c = self.a.c
+
+    def forward(self, x):
+        return self.b(self.a(x))
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("write, told", [("self.c += x", ["aliased-write"]), ("self.c = self.c + x", [])])
+def test_a_buffer_of_two_modules_that_is_written_in_place_is_told(target, write, told):
+    text = BUFFER_OF_TWO.replace("self.c += x", write)
+    (made,), _, _ = dialect.convert([given(HEAD + text)], "", target)
+    assert [d.id for d in made.diagnostics] == told
+
+
 NO_LAYERS = """
 class Net(nn.Module):
     def __init__(self, sizes):

@@ -11,13 +11,14 @@ without a word. So they are refused.
 """
 
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from ..facts.modules import Modules
 from ..facts.values.lattice import External, Functions, Module, classes_of, is_param
 from ..facts.values.lattice import Function as Bound
 from ..model.diagnostics import Diagnostic
 from ..model.effects import BoundMethod, Declare, New, Read, Support, Unconverted, Write
-from ..model.expressions import Attribute, Call, Lambda, Name
+from ..model.expressions import Attribute, Call, Display, Lambda, Name
 from ..model.names import dotted
 from ..model.node import Expression, Node
 from ..model.positions import place, source_of
@@ -30,8 +31,8 @@ from .placed import parameter_for
 _LAMBDA = External("lambda")
 WHY = "a function that is kept on a module holds modules, which are others once the model is traced"
 OBJECT = (
-    "an object that is no module, and is kept on one, holds this module, which is another once the "
-    "model is traced: keep the module itself"
+    "an object, or a set, that is kept on a module holds this one, which is another once the model "
+    "is traced: keep the module itself"
 )
 GIVEN = (
     "a param that the constructor of another module keeps, where it would be an array of its own: "
@@ -51,6 +52,9 @@ def refuse(project: Project, modules: Modules) -> list[Diagnostic]:
             for kept in _kept(method, modules):
                 for found in list(_holding(kept, method, modules)):
                     told.append(Diagnostic(*place(found), "module-value", WHY))
+                    found.replace(Unconverted("module-value", source_of(found)))
+                for found in [n for n in kept.walk() if _is_in_set(n)]:
+                    told.append(Diagnostic(*place(found), "module-value", OBJECT))
                     found.replace(Unconverted("module-value", source_of(found)))
             for found in dict.fromkeys(_set_by_decorator(method, cls, project)):
                 told.append(Diagnostic(*place(found), "unsupported", DECORATED))
@@ -180,6 +184,13 @@ def _holding(kept: Expression, method: Function, modules: Modules) -> Iterator[E
             held = given and node is not kept or _is_bound(node, modules)
         if held:
             yield node
+
+
+def _is_in_set(node: Node) -> TypeGuard[Expression]:
+    """`self.skipped = {self.head}`, which knows its modules by what they are."""
+    around = node.parent
+    in_set = isinstance(around, Display) and around.kind == "set"
+    return in_set and isinstance(node, Expression) and isinstance(node.value, Module)
 
 
 def _named(name: Name, method: Function) -> list[Function]:

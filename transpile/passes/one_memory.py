@@ -2,6 +2,7 @@
 
 self.register_buffer("a", t)        reported, where something writes into one of them in place,
 self.register_buffer("b", t)        or where one is a param, which is trained
+self.b.mean = self.a.mean
 """
 
 from typing import Any
@@ -10,8 +11,8 @@ from ..facts.modules import ARRAYS
 from ..facts.values.lattice import Static
 from ..model.effects import PARAM, Declare, Read, Write
 from ..model.expressions import Name
-from ..model.names import is_own, rebound
-from ..model.node import Expression
+from ..model.names import is_own, rebound, text
+from ..model.node import Expression, Statement
 from ..model.program import Function
 from ..model.project import Project
 from .pass_ import Changes, Pass
@@ -40,6 +41,7 @@ def _of(init: Function, placed: set[str]) -> Changes:
         if declare.kind not in ARRAYS or given is None or isinstance(given.value, Static):
             continue
         first.setdefault(f"{me}.{declare.name}", declare)
+        _tell_of_others(changes, declare, declare.name, given, me, placed)
         path = _path(given, me)
         if path is None or path in often:
             continue
@@ -48,7 +50,19 @@ def _of(init: Function, placed: set[str]) -> Changes:
         beside = before.name != declare.name and before.parent is declare.parent
         if beside and (pair & placed or PARAM in (before.kind, declare.kind)):
             changes.report("aliased-write", declare, f"{' and '.join(sorted(pair))} {_ONE}")
+    for write in [w for w in init.nodes(Write) if w.bound and isinstance(w.target, Read)]:
+        _tell_of_others(changes, write, write.target.name, write.value, me, placed)
     return changes
+
+
+def _tell_of_others(
+    changes: Changes, node: Statement, name: str, given: Expression, me: str, placed: set[str]
+) -> None:
+    """`self.b.mean = self.a.mean`, `self.mean = self.a.mean`: two modules have one array."""
+    if not isinstance(given, Read) or isinstance(node, Declare) and is_own(given, me):
+        return
+    if given.kind != PARAM and {name, given.name} & placed:
+        changes.report("aliased-write", node, f"{text(given)} and what is given it {_ONE}")
 
 
 def _path(given: Expression, me: str) -> str | None:
