@@ -7869,6 +7869,47 @@ def test_a_buffer_of_two_modules_that_is_written_in_place_is_told(target, write,
     assert [d.id for d in made.diagnostics] == told
 
 
+FROZEN_INSIDE = """
+class Frozen(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def train(self, mode=True):
+        super().train(mode)
+        self.inner.eval()
+        return self
+
+    def forward(self, x):
+        return self.inner(x)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.frozen = Frozen(nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4)))
+
+    def forward(self, x):
+        return self.frozen(x)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_module_that_is_given_runs_in_the_mode_that_its_holder_sets(target):
+    verify(HEAD + FROZEN_INSIDE, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("kept", ["self.all[k] = p", "self.all.append(p)"])
+def test_a_param_that_a_plain_container_has_too_is_told(target, kept):
+    text = "class Net(nn.Module):\n    def __init__(self, names):\n        super().__init__()\n"
+    text += f"        self.all = {'[]' if 'append' in kept else '{}'}\n        for k in names:\n"
+    text += "            p = nn.Parameter(torch.ones(4))\n            self.register_parameter(k, p)\n"
+    text += f"            {kept}\n\n    def forward(self, x):\n        return x * self.all[0]\n"
+    (made,), _, _ = dialect.convert([given(HEAD + text)], "", target)
+    assert {d.id for d in made.diagnostics} & {"aliased-write", "shared-module"}
+
+
 NO_LAYERS = """
 class Net(nn.Module):
     def __init__(self, sizes):

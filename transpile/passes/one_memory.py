@@ -9,12 +9,13 @@ from typing import Any
 
 from ..facts.modules import ARRAYS
 from ..facts.values.lattice import Static
-from ..model.effects import PARAM, Declare, Read, Write
-from ..model.expressions import Name
-from ..model.names import is_own, rebound, text
+from ..model.effects import PARAM, Declare, NewArray, Read, Write
+from ..model.expressions import Call, Name, Subscript
+from ..model.names import dotted, is_own, rebound, text
 from ..model.node import Expression, Statement
 from ..model.program import Function
 from ..model.project import Project
+from ..model.statements import Assign
 from .pass_ import Changes, Pass
 
 _ONE = (
@@ -52,7 +53,19 @@ def _of(init: Function, placed: set[str]) -> Changes:
             changes.report("aliased-write", declare, f"{' and '.join(sorted(pair))} {_ONE}")
     for write in [w for w in init.nodes(Write) if w.bound and isinstance(w.target, Read)]:
         _tell_of_others(changes, write, write.target.name, write.value, me, placed)
+    params = [n for n in init.nodes(NewArray) if n.kind == PARAM]
+    names = {n.arguments[0].id for n in params if isinstance(n.arguments[0], Name)}
+    for name in [n for n in init.nodes(Name) if n.id in names and _is_kept(n)]:
+        changes.report("aliased-write", name, f"{name.id} and what is kept of it {_ONE}")
     return changes
+
+
+def _is_kept(name: Name) -> bool:
+    """`self.weights["q"] = p`, `self.weights.append(p)`"""
+    around = name.parent
+    if isinstance(around, Assign) and around.expression is name:
+        return any(isinstance(t, Subscript) for t in around.targets)
+    return isinstance(around, Call) and (dotted(around.function) or "").endswith(".append")
 
 
 def _tell_of_others(

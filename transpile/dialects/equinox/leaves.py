@@ -83,7 +83,7 @@ class Leaves:
     def _tied(self, node: Apply) -> None:
         """A layer that has an array of another one, or has such a layer below it, is given it: it
         holds None itself."""
-        run = run_by(node)
+        run = _run(node)
         holder = below(run, self.me)
         if not holder or self.building:
             return
@@ -92,13 +92,10 @@ class Leaves:
 
     def _in_mode(self, node: Apply) -> None:
         """`eqx.nn.inference_mode(self.bn)(x, state)`"""
-        training, function = node.training, node.function
-        if training is None:
+        if node.training is None:
             return
-        scanned = isinstance(function, Support) and function.name == "scan_layers"
-        run = node.arguments[0] if scanned else run_by(node)
-        value = [Constant(False)] if training else []
-        run.wrap(lambda module: Call(_dotted("eqx.nn.inference_mode"), [module, *value]))
+        value = [Constant(False)] if node.training else []
+        _run(node).wrap(lambda module: Call(_dotted("eqx.nn.inference_mode"), [module, *value]))
 
     def _with_array(self, tied: Tied, holder: str, layer: Expression) -> Expression:
         """A layer with another's array in the place of its own."""
@@ -205,3 +202,13 @@ def is_tested(node: Expression) -> bool:
 
 def is_base(node: Expression) -> bool:
     return isinstance(node.parent, Subscript) and node.parent.object is node
+
+
+def _run(node: Apply) -> Expression:
+    """The module that a call runs, also by `nn.call(self.bn, x)`."""
+    function = node.function
+    if not isinstance(function, Support) or function.name not in ("call", "scan_layers"):
+        return run_by(node)
+    given = node.arguments[0]
+    is_method = isinstance(given, Attribute) and not isinstance(given.value, Module)
+    return given.object if is_method else given  # type: ignore[attr-defined]
