@@ -5536,6 +5536,51 @@ def test_initialisers_are_handed_to_what_a_constructor_calls(target):
         torch.testing.assert_close(weight @ weight.T, gain * torch.eye(4), rtol=1e-4, atol=1e-4)
 
 
+FILLED_UNDER_NAMES = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.norm = nn.LayerNorm(4)
+        self.apply(self._fill)
+        for name in ("weight", "bias"):
+            nn.init.constant_(getattr(self.norm, name), 3.0)
+
+    def _fill(self, module):
+        if isinstance(module, nn.Linear):
+            names = ["weight", "bias"]
+            for name in names:
+                array = getattr(module, name)
+                if array is not None:
+                    nn.init.ones_(array)
+
+    def forward(self, x):
+        return self.norm(self.fc(x))
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_arrays_are_filled_under_listed_names(target):
+    source = HEAD + FILLED_UNDER_NAMES
+    verify(source, "Net", "", [torch.randn(2, 4, dtype=torch.float64)], target)
+    (made,), support, _ = dialect.convert([given(source)], "", target)
+    assert "getattr" not in made.code and "names" not in made.code and not made.diagnostics
+    model = built((cls := converted(made.code, support)["Net"]), cls)
+    tree = model.init(jax.random.key(0)) if target == "functional" else model
+    arrays = to_torch(tree, {}) if target == "functional" else to_torch(tree)
+    assert {n: float(v.min()) for n, v in arrays.items()} == {
+        "fc.weight": 1, "fc.bias": 1, "norm.weight": 3, "norm.bias": 3
+    }
+    assert all(v.min() == v.max() for v in arrays.values())
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_arrays_under_names_that_are_given_are_not_filled_silently(target):
+    source = FILLED_UNDER_NAMES.replace('names = ["weight", "bias"]', "names = module.names")
+    (made,), support, _ = dialect.convert([given(HEAD + source)], "", target)
+    assert "aliased-write" in [d.id for d in made.diagnostics]
+
+
 SOMETIMES = """
 class Net(nn.Module):
     def __init__(self, learned=False):

@@ -4,7 +4,13 @@ own to be written.
     for p in [self.w, self.v]:           self.w.data.fill_(2.0)
         p.data.fill_(2.0)          →     self.v.data.fill_(2.0)
 
-So is one that registers arrays under names that are listed. The rows that a loop over several
+So is one that registers arrays under names that are listed, or fills what it finds under them:
+
+    for name in ["weight", "bias"]:
+        p = getattr(layer, name)           nn.init.zeros_(layer.weight)
+        nn.init.zeros_(p)            →     nn.init.zeros_(layer.bias)
+
+The rows that a loop over several
 arrays at once writes are taken by their number:
 
     for x, row in zip(xs, padded):       for i, (x, row) in enumerate(zip(xs, padded)):
@@ -14,9 +20,10 @@ arrays at once writes are taken by their number:
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..model.copy import clone
+from ..model.edits import block_of
 from ..model.expressions import (
     Attribute,
     Call,
@@ -55,7 +62,77 @@ def run(scope: Scope, facts: Any = None) -> Changes:
             me = scope.parameters[0].name
             if (_listed(loop, me) or _registers(loop, me)) and _may_be_written_out(loop, scope):
                 changes.change(loop, lambda loop: _write_out(loop))
+            elif (filling := _filling(loop, scope)) is not None:
+                changes.change(loop, partial(_fill, filling=filling))
     return changes
+
+
+class Filling(NamedTuple):
+    """A loop over names that fills the arrays of a module under them."""
+
+    names: list[str]
+    made: Assign | None  # what lists them above the loop
+    asks: Call  # getattr(layer, name)
+    array: str | None  # the name that an array goes by
+
+
+def _filling(loop: For, function: Function) -> Filling | None:
+    over: Expression | None = loop.iterable
+    made, uses = None, list(everywhere(function, Name))
+    if isinstance(over, Name):
+        if sum(n.id == over.id for n in uses) != 2 or over.id not in bound_once(function):
+            return None
+        lists = (a for a in function.nodes(Assign) if any(dotted(t) == over.id for t in a.targets))
+        made = next(lists, None)
+        over = made.expression if made is not None else None
+    if not isinstance(over, Display) or over.kind == "set" or not isinstance(loop.target, Name):
+        return None
+    names = [e.constant for e in over.elements if isinstance(e, Constant)]
+    inside = [n for n in loop.body.walk() if isinstance(n, Name)]
+    asks = [n.parent for n in inside if n.id == loop.target.id]
+    if len(asks) != 1 or len(names) < len(over.elements):
+        return None
+    if not all(isinstance(n, str) and n.isidentifier() for n in names):
+        return None
+    asked, first = asks[0], loop.body.body[0]
+    if (
+        not isinstance(asked, Call)
+        or dotted(asked.function) != "getattr"
+        or len(asked.arguments) != 2
+    ):
+        return None
+    array = None
+    if isinstance(first, Assign) and first.expression is asked and len(first.targets) == 1:
+        array = dotted(first.targets[0])
+    filled: list[Any] = [n for n in inside if n.id == array] if array else [asked]
+    kept = set(names_assigned(loop.body)) - {array}
+    root = (dotted(asked.arguments[0]) or "").partition(".")[0]
+    if not any(map(is_written, filled)) or root in kept or not root or array in kept:
+        return None
+    ours = array is None or all(_heads(n, array) for n in uses if n.id == array)
+    fits = ours and _may_be_written_out(loop, function, len(names))
+    return Filling(names, made, asked, array) if fits else None
+
+
+def _heads(use: Name, array: str) -> bool:
+    """Whether a name is read in a loop that begins by binding it."""
+    loops = (n for n in use.ancestors() if isinstance(n, For))
+    return any(array in names_assigned(loop.body.body[0]) for loop in loops)
+
+
+def _fill(loop: For, filling: Filling) -> None:
+    asks, array, body = filling.asks, filling.array, loop.body.body
+    if array is None:
+        array = dotted(loop.target) or ""
+        asks.replace(Name(array))
+    else:
+        body = body[1:]
+    turns: list[Statement] = []
+    for name in filling.names:
+        turns += _turn(body, array, Attribute(clone(asks.arguments[0]), name))
+    if filling.made is not None:
+        block_of(filling.made).remove(filling.made)
+    block_of(loop).substitute(loop, turns)
 
 
 def _listed(loop: For, me: str) -> list[Expression]:
@@ -68,7 +145,7 @@ def _listed(loop: For, me: str) -> list[Expression]:
     return over.elements if own and len(set(paths)) == len(paths) else []
 
 
-def _may_be_written_out(loop: For, function: Function) -> bool:
+def _may_be_written_out(loop: For, function: Function, turns: int = 0) -> bool:
     """Whether the loop writes what its name stands for, and does not need that as a name."""
     assert isinstance(loop.target, Name)
     name, inside = loop.target.id, set(loop.walk())
@@ -82,9 +159,9 @@ def _may_be_written_out(loop: For, function: Function) -> bool:
     if any(isinstance(n, (Break, Continue, Return, Function, Class)) for n in loop.body.walk()):
         return False
     statements = sum(isinstance(n, Statement) for n in loop.body.walk())
-    if statements * len(loop.iterable.children()) > _MOST:
+    if statements * (turns or len(loop.iterable.children())) > _MOST:
         return False
-    listed = any(isinstance(e, Constant) for e in loop.iterable.children())
+    listed = turns > 0 or any(isinstance(e, Constant) for e in loop.iterable.children())
     return listed or any(is_written(n) for n in names if n in inside)
 
 

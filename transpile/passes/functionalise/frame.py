@@ -13,7 +13,7 @@ from ...facts.memory.writes import written_root
 from ...facts.modules import ARRAYS
 from ...facts.program import ProgramFacts
 from ...facts.sizes import handed_to_layers
-from ...facts.values.lattice import External, Method, Module, Sequence, Tensor
+from ...facts.values.lattice import UNKNOWN, External, Method, Module, Sequence, Tensor
 from ...facts.values.solve import with_callers
 from ...facts.values.vocabulary import PARAMETERS
 from ...model.copy import clone
@@ -229,7 +229,7 @@ class Frame:
         ]
         roots = [written_root(side, self.views) for m in made for side in _sides(m)]
         calls = [m for m in roots if isinstance(m, Call) and dotted(m.function) == "getattr"]
-        if any(is_tensor(call) for call in calls):
+        if any(is_tensor(call) or of(call) in (None, UNKNOWN) for call in calls):
             return True
         held = [m for m in made if isinstance(m, Subscript) and isinstance(of(m.object), Sequence)]
         first = [m for m in made if isinstance(m, Call) and dotted(m.function) == "next"]
