@@ -4350,6 +4350,39 @@ def test_a_function_that_draws_is_kept_where_its_calls_do_not_know_it():
     ]
 
 
+WRITTEN_TWICE = """
+class Twice(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    @classmethod
+    def made(cls, wide):
+        model = cls()
+        model(torch.ones(4))
+        if wide:
+            model.fc = nn.Linear(8, 4)
+        return model
+
+    @classmethod
+    def made(cls):
+        return cls()
+
+    def forward(self, x):
+        return self.fc(x) * 2
+
+    def forward(self, x):
+        return self.fc(x)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_method_that_another_of_its_name_follows_is_told_of(target):
+    (made,), _, _ = dialect.convert([given(HEAD + WRITTEN_TWICE)], "", target)
+    assert {d.id for d in made.diagnostics} == {"unsupported"}, made.diagnostics
+    assert made.code.count("raise NotImplementedError") == 2 and "self.fc(x) * 2" not in made.code
+
+
 UNDER_A_CONDITION = """
 MODE = "a"
 

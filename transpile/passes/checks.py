@@ -23,7 +23,7 @@ from ..model.names import below, dotted, names_assigned
 from ..model.node import Expression
 from ..model.operators import Conditional, asks_for_none
 from ..model.positions import source_of
-from ..model.program import Function, Scope
+from ..model.program import Class, Function, Scope
 from ..model.project import Project
 from ..model.statements import Assign, If, Raise, Try, While
 from .pass_ import Changes, Pass
@@ -38,6 +38,7 @@ _SORTED = (
     "an OrderedDict"
 )
 _CONDITION = "a class of modules has this method under a condition: write one method that asks it"
+_FOLLOWED = "another method of this name follows in the class, which has no use for this one"
 _KEPT = (
     "a method that is kept on a module has the module with it, which is another once it is traced"
 )
@@ -67,6 +68,7 @@ def run(project: Project, facts: Any) -> list[Changes]:
             if isinstance(b, If)
             for method in below(b, Function)
         ]
+        found += [_asked(method, _FOLLOWED) for method in _followed(cls)]
     for function in traced if written else ():
         changes = Changes(function)
         for read in _tested(function):
@@ -90,11 +92,22 @@ def _kept(changes: Changes, function: Function, project: Project) -> None:
             changes.unconverted("module-value", call, _KEPT)
 
 
-def _asked(method: Function) -> Changes:
-    """A method below an `if` in a class of modules."""
+def _followed(cls: Class) -> Iterator[Function]:
+    """The methods that another of the same name takes the place of."""
+    later: set[str] = set()
+    for statement in reversed(cls.body.body):
+        if isinstance(statement, Function):
+            plain = {dotted(d) for d in statement.decorators} <= {"classmethod", "staticmethod"}
+            if statement.name in later and plain and statement.nodes(Apply, Read, Write):
+                yield statement
+            later.add(statement.name)
+
+
+def _asked(method: Function, why: str = _CONDITION) -> Changes:
+    """A method below an `if` in a class of modules, or one that is never called."""
     changes, (first, *rest) = Changes(method), method.body.body
-    changes.report("unsupported", method, _CONDITION)
-    error = Call(Name("NotImplementedError"), [Constant(_CONDITION)])
+    changes.report("unsupported", method, why)
+    error = Call(Name("NotImplementedError"), [Constant(why)])
     changes.substitute(first, [Raise(error)])
     for statement in rest:
         changes.remove(statement)
