@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 
 from ..facts.bindings.activity import bound
 from ..facts.handed_lists import hands_on
-from ..facts.modules import FIELD, SUBMODULE, Modules
-from ..facts.values.lattice import Module
+from ..facts.modules import FIELD, Modules
+from ..facts.values.lattice import Module, Sequence, Value
 from ..model.copy import clone
 from ..model.edits import block_of
 from ..model.effects import Declare, New
@@ -31,14 +31,13 @@ from ..model.expressions import (
     Attribute,
     Call,
     Comprehension,
-    Constant,
     Display,
     ForClause,
     Name,
     Starred,
     Subscript,
 )
-from ..model.names import dotted, names_in, target_names, text
+from ..model.names import dotted, target_names, text
 from ..model.node import Expression, Node, Statement
 from ..model.program import Class, Function
 from ..model.project import Project
@@ -46,6 +45,7 @@ from ..model.statements import Assign, For
 from . import growing
 from .attribute_reads import Reads
 from .fresh import attributes, fresh, taken
+from .names_beside import beside, in_a_loop
 from .submodule_paths import replaces
 from .threading.properties import add_property
 
@@ -118,7 +118,7 @@ class _Lists:
                 if dotted(loop.iterable) == f"{self.me}.{name}" and isinstance(value, Display):
                     loop.iterable.replace(clone(value))  # what changes them needs their places
             self._property(store, name, value)
-        else:
+        elif more or not self._set_in_a_loop(name, store):
             self._by_names(name, store, [store, *more])
 
     def _write_local(self, name: str, store: Assign, local: str) -> None:
@@ -221,13 +221,14 @@ class _Lists:
         """Keep the names of what a list holds, which are attributes of `self`."""
         inside = set(self.init.body.walk())
         named: list[tuple[Statement, list[Expression]]] = []
+        fields = self.modules.own_fields(self.cls)
         for part in parts:
-            found = [self._name_of(e, part) for e in growing.added(part)]
+            found = [beside(e, part, self.init, fields) for e in growing.added(part)]
             if part not in inside or None in found or not growing.is_plain(part):
                 self._report(name, parts)
                 return
             named.append((part, [clone(e) for e in found if e is not None]))
-        word = f"{name[:-1] if name.endswith('s') else name}_names"
+        word = self._word(name)
         names = Attribute(Name(self.me), fresh(word, attributes(self.cls)))
         target: Expression = names
         if parts[0] is not store:  # a list of the constructor's own
@@ -246,9 +247,32 @@ class _Lists:
             plain = first or part is parts[0]
             made = Assign([clone(target)], Display("tuple", given), "" if plain else "+")
             block_of(part).substitute(part, [made])
+        held = next((e.value for part in parts for e in growing.added(part)), None)
+        self._fetch(name, names, held)
+
+    def _set_in_a_loop(self, name: str, store: Assign) -> bool:
+        """`for i, fc in enumerate(self.fcs): setattr(self, f"fc{i}", fc)`: the list is the
+        constructor's, and the loop keeps the names."""
+        found = in_a_loop(f"{self.me}.{name}", store, self.init)
+        if found is None:
+            return False
+        (statement, given), held = found, store.expression.value  # type: ignore[union-attr]
+        names = Attribute(Name(self.me), fresh(self._word(name), attributes(self.cls)))
+        self._make_local(name)
+        block_of(store).insert_after(store, [Assign([names], Display("tuple", []))])
+        more = Assign([clone(names)], Display("tuple", [clone(given)]), "+")
+        block_of(statement).insert_after(statement, [more])
+        self._fetch(name, names, held.element if isinstance(held, Sequence) else None)
+        return True
+
+    def _word(self, name: str) -> str:
+        return f"{name[:-1] if name.endswith('s') else name}_names"
+
+    def _fetch(self, name: str, names: Attribute, held: Value | None) -> None:
+        """A property with what these names stand for."""
         self.found.names[self.cls, name] = names.name
         each = Call(Name("getattr"), [Name(self.me), Name("name")])
-        each.value = next((e.value for part in parts for e in growing.added(part)), None)
+        each.value = held
         clause = ForClause(Name("name"), clone(names))
         self._property(None, name, Comprehension("list", None, each, [clause]))
 
@@ -262,33 +286,6 @@ class _Lists:
             if isinstance(element, kinds) or getattr(element, "id", None) in placed:
                 self.found.doubled.append((name, element))
                 return
-
-    def _name_of(self, element: Expression, statement: Statement) -> Expression | None:
-        """The name under which `self` has a module: as it is set beside this, or fetched."""
-        if isinstance(element, Attribute) and dotted(element.object) == self.me:
-            found = self.modules.own_fields(self.cls).get(element.name)
-            return Constant(element.name) if found and found.kind == SUBMODULE else None
-        if isinstance(element, Call) and dotted(element.function) == "getattr":
-            own = len(element.arguments) == 2 and dotted(element.arguments[0]) == self.me
-            return element.arguments[1] if own else None
-        if not isinstance(element, Name):
-            return None
-        computed = {made: call for made, call in growing.sets(self.init)}
-        beside = block_of(statement).body
-        for i, other in enumerate(beside):
-            name: Expression | None = None
-            if isinstance(other, Declare) and other.kind == SUBMODULE:
-                if dotted(other.expression) == element.id:
-                    name = Constant(other.name)
-            elif other in computed and dotted(computed[other].arguments[2]) == element.id:
-                name = computed[other].arguments[1]
-            if name is not None and growing.is_fixed(name):
-                at = beside.index(statement)
-                between = beside[min(i, at) + 1 : max(i, at)]
-                used = names_in(name) | {element.id}
-                if not any(used & set(bound(s)) for s in between):
-                    return name
-        return None
 
 
 def _given(node: Node) -> Iterator[Name]:
