@@ -19,7 +19,15 @@ def generator_seed(seed):
 
 @rule("torch.rand", by_data="size")
 def rand(*size, dtype=None, generator=None, key):
+    if known(dtype in ("torch.cfloat", "torch.complex64", "torch.cdouble", "torch.complex128") or dtype in (jnp.complex64, jnp.complex128)):
+        return complex_uniform(key, size, dtype)
     return jax.random.uniform(key, size, dtype=dtype)
+
+
+def complex_uniform(key, shape, dtype):
+    """Complex numbers of which both parts are uniform between 0 and 1."""
+    parts = jax.random.uniform(key, (*shape, 2), jnp.finfo(dtype).dtype)
+    return lax.complex(parts[..., 0], parts[..., 1])
 
 
 @rule("torch.randn", by_data="size")

@@ -6667,6 +6667,28 @@ def test_a_function_of_constructors_draws_by_a_distribution(target):
     assert arrays["w"].shape == (4, 4) and arrays["w"].unique().numel() == 16
 
 
+COMPLEX_DRAWS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(0.5 * torch.rand(4, 4, dtype=torch.cfloat))
+
+    def forward(self, x):
+        return (x.to(self.w.dtype) @ self.w).real
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_complex_weights_are_drawn_uniformly(target):
+    (made,), support, _ = dialect.convert([given(HEAD + COMPLEX_DRAWS)], "", target)
+    model = built((cls := converted(made.code, support)["Net"]), cls)
+    tree = model.init(jax.random.key(0)) if target == "functional" else model
+    w = (to_torch(tree, {}) if target == "functional" else to_torch(tree))["w"]
+    assert w.dtype == torch.complex64 and not made.diagnostics
+    for part in (w.real, w.imag):
+        assert part.min() >= 0 and 0.25 < part.max() <= 0.5 and part.unique().numel() == 16
+
+
 KEPT_DISTRIBUTION = """
 class Net(nn.Module):
     def __init__(self):
