@@ -9,6 +9,7 @@ from ..model.rulebook import Rulebook
 from .activity import Activity
 from .calls import Calls
 from .choosing import Choosing, choosing
+from .draws import Draws
 from .effects import EffectsOf
 from .memory import Memory
 from .modules import Library, Modules
@@ -40,6 +41,10 @@ class ProgramFacts:
     @cached_property
     def stages(self) -> Stages:
         return Stages(self.values, self.calls)
+
+    @cached_property
+    def draws(self) -> Draws:
+        return Draws(self.project, self.values, self.rulebook)
 
     @cached_property
     def activity(self) -> Activity:

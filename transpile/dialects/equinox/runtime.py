@@ -28,11 +28,11 @@ def arrays(model: Any, state: Any = None, unsaved: bool = False) -> dict[str, An
     """The arrays of a model by torch's names: params, and the buffers that a state holds.
 
     Without a state, buffers are what the model was built with; None once that has been taken.
-    `unsaved`: also the buffers that torch does not save.
+    `unsaved`: also the buffers and constants that torch does not save.
     """
     found: dict[str, Any] = {}
     for name, value, _ in _walk(model, "", unsaved):
-        if _is_buffer(value):
+        if _is_constant(value):
             found[name] = value.array
         elif not _is_index(value):
             found[name] = value
@@ -45,7 +45,7 @@ def arrays(model: Any, state: Any = None, unsaved: bool = False) -> dict[str, An
 
 def params(model: Any) -> list[str]:
     """The names of what is trained."""
-    return [n for n, v, _ in _walk(model, "", False) if not _is_buffer(v) and not _is_index(v)]
+    return [n for n, v, _ in _walk(model, "", False) if not _is_constant(v) and not _is_index(v)]
 
 
 def load(model: Any, values: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -67,7 +67,7 @@ def load(model: Any, values: Mapping[str, Any]) -> tuple[Any, Any]:
         if path not in values or _is_index(value):
             continue
         field = path.rpartition(".")[2]
-        made = type(value)(values[path]) if _is_buffer(value) else values[path]
+        made = type(value)(values[path]) if _is_constant(value) else values[path]
         if getattr(holder, field, None) is value:  # two that began as one array may differ by now
             object.__setattr__(holder, field, made)  # it is unflattened: nobody else has it
     takes_state = isinstance(model, eqx.nn.StatefulLayer) and model.is_stateful()
@@ -98,9 +98,10 @@ def _walk(
         held = {CONTAINERS.get(c.__name__) for c in type(node).__mro__}
         for field in dataclasses.fields(node):
             value = getattr(node, field.name, None)
-            if field.metadata.get("unsaved") and not unsaved:
+            held_back = field.metadata.get("unsaved") or type(value).__name__ == "Constant"
+            if held_back and not unsaved:
                 continue
-            if _is_buffer(value):
+            if _is_constant(value):
                 yield f"{prefix}{field.name}", value, node
             elif not field.metadata.get("static") and hasattr(node, field.name):
                 below = prefix if field.name in held or _is_computed(field.name, value) else None
@@ -116,8 +117,9 @@ def _is_computed(name: str, value: Any) -> bool:
     return all(arrays)
 
 
-def _is_buffer(value: Any) -> bool:
-    return type(value).__name__ == "Buffer"
+def _is_constant(value: Any) -> bool:
+    """Whether it never changes while the model runs; a Buffer is one that checkpoints hold."""
+    return type(value).__name__ in ("Buffer", "Constant")
 
 
 def _is_index(value: Any) -> bool:

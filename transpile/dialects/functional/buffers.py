@@ -24,8 +24,8 @@ def unmade(functions: Iterable[Function], written: Set[str], effects: EffectsOf)
         for declare in function.nodes(Declare):
             value = declare.expression
             if declare.kind == BUFFER and value is not None:
-                own = is_filled(value, function) or is_drawn(value, function, effects)
-                if own and declare.persistent:
+                filled = declare.persistent and is_filled(value, function)
+                if filled or is_drawn(value, function, effects):
                     found.add(declare.name)
                 reads = (n for n in value.walk() if isinstance(n, Read) and n.kind == BUFFER)
                 made.setdefault(declare.name, set()).update(r.name for r in reads if _is_asked(r))

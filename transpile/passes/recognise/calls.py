@@ -8,17 +8,7 @@ from ...facts.calls import applied
 from ...facts.program import ProgramFacts
 from ...facts.values import lattice
 from ...facts.values.calls import is_super
-from ...facts.values.lattice import (
-    UNKNOWN,
-    Instance,
-    Method,
-    Module,
-    Tensor,
-    Torch,
-    Value,
-    holds_module,
-    is_param,
-)
+from ...facts.values.lattice import UNKNOWN, Method, Module, Torch, Value, holds_module, is_param
 from ...facts.values.solve import with_callers
 from ...facts.values.vocabulary import torch_method
 from ...model.effects import Apply, New
@@ -47,23 +37,10 @@ class Effectful:
                 if node.name == "training" or is_param(value):
                     return True
         for call in everywhere(function, Call):
-            if isinstance(of(call.function), Module) or self.draws(call):
+            if isinstance(of(call.function), Module) or self.facts.draws.call(call):
                 return True
         owner = project.owner(project.outermost(function))
         return owner is not None and project.is_module(owner)
-
-    def draws(self, call: Call) -> bool:
-        """Whether a call of torch's draws: `torch.rand(n)`, `x.normal_()`, `p.sample()`."""
-        value, rulebook = self.facts.values.of(call.function), self.facts.rulebook
-        name = ""
-        if isinstance(value, Torch):
-            name = value.name
-        elif isinstance(value, Method) and isinstance(value.receiver, Instance):
-            return value.name in ("sample", "rsample", "sample_n")
-        elif isinstance(value, Method) and isinstance(value.receiver, Tensor):
-            name = f"torch.Tensor.{value.name}"
-        rules = (rulebook.find(name) or rulebook.find(name.rstrip("_"))) if name else ()
-        return any(p.name == "key" for r in rules if not r.is_class for p in r.parameters)
 
 
 def call(scene: Scene, node: Call, effectful: Effectful) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from ...facts.program import ProgramFacts
 from ...facts.setting import is_set_again
-from ...facts.values.lattice import NONE, NUMPY, UNKNOWN, Function, Module, Static, Tensor, is_param
+from ...facts.values.lattice import NONE, NUMPY, Function, Module, Tensor, is_param
 from ...facts.values.strings import HOLE, pattern
 from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM
 from ...model.expressions import Attribute, Call, Name, Subscript
@@ -25,6 +25,7 @@ from ...model.program import Class
 from ...model.program import Function as Method
 from ...model.statements import Assign
 from . import choices, stores
+from .drawn import drawn_arrays
 from .stores import REGISTERS, assigned, is_tie, registration, without_gradient, written_in_place
 
 _ORDER = (MIXED, PARAM, BUFFER, CONSTANT)
@@ -52,6 +53,7 @@ class Own:
     set_running: dict[str, bool | None] = field(default_factory=dict)
     declared: set[str] = field(default_factory=set)  # all that is set while building
     functions: set[str] = field(default_factory=set)  # of that, what holds functions
+    drawn: set[str] = field(default_factory=set)  # what comes of a draw
 
 
 class Kinds:
@@ -99,6 +101,7 @@ class Kinds:
         found = Own()
         for method in self.project.methods(cls).values():
             own, runs = self.project.self_name(method), method in self.stages.running
+            found.drawn |= drawn_arrays(self.facts, method)
             for node in everywhere(method, Assign):
                 for name, value in assigned(node, own):
                     if not choices.chooses(self.facts, cls, method, name, value):
@@ -148,12 +151,13 @@ class Kinds:
         if is_parameter and node.parent is not method.body:
             found.branching.add(name)
         for side in sides(value):
-            if self.makes_parameter(side) or not self._is_plain(side, method):
+            if self.makes_parameter(side) or not stores.is_plain(self.values, side, method):
                 continue
             if self.values.of(side) != NUMPY or not is_set_again(node, name, own or ""):
                 found.plain.add(name)
         if is_parameter or isinstance(known, Tensor) and not known.assumed:
-            self._hold(found, name, PARAM if is_parameter else CONSTANT, is_parameter)
+            kind = BUFFER if name in found.drawn else CONSTANT
+            self._hold(found, name, PARAM if is_parameter else kind, is_parameter)
         elif known == NONE and not isinstance(value, Call):
             if is_param(attribute):
                 found.arrays.setdefault(name, Held(PARAM, absent=True))
@@ -290,11 +294,3 @@ class Kinds:
         local = value.object if isinstance(value, Subscript) else value
         held = self.values.of(value) if isinstance(local, Name) else None  # type: ignore[arg-type]
         return isinstance(held, Tensor) and held.param and not held.buffer
-
-    def _is_plain(self, node: Expression, method: Method) -> bool:
-        """Whether it is certain to be no array: a number, or what a constructor is given."""
-        value = self.values.of(node)
-        if isinstance(value, Static):
-            return value != NONE
-        given = {p.name for p in method.parameters}
-        return value == UNKNOWN and isinstance(node, Name) and node.id in given

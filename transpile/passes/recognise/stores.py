@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ...facts.values import Values
 from ...facts.values.calls import is_super
-from ...facts.values.lattice import Mapping, Sequence, Static, Tensor, is_param
+from ...facts.values.lattice import NONE, UNKNOWN, Mapping, Sequence, Static, Tensor, is_param
 from ...model.expressions import (
     Attribute,
     Call,
@@ -14,6 +14,7 @@ from ...model.expressions import (
     Constant,
     Display,
     Lambda,
+    Name,
     Starred,
     Subscript,
 )
@@ -152,6 +153,15 @@ def holds_functions(value: Expression | None) -> bool:
     while isinstance(value, Comprehension) or isinstance(value, Display) and value.elements:
         value = value.element if isinstance(value, Comprehension) else value.elements[0]
     return isinstance(value, Lambda)
+
+
+def is_plain(values: Values, node: Expression, method: Function) -> bool:
+    """Whether it is certain to be no array: a number, or what a constructor is given."""
+    value = values.of(node)
+    if isinstance(value, Static):
+        return value != NONE
+    given = {p.name for p in method.parameters}
+    return value == UNKNOWN and isinstance(node, Name) and node.id in given
 
 
 def is_tie(values: Values, value: Node | None, own: str | None) -> bool:
