@@ -13,6 +13,8 @@ PLAIN_MODULE = frozenset(
     {"torch.nn.Module", "torch.nn.modules.Module", "torch.nn.modules.module.Module"}
 )
 
+_ANSWERS = ("__new__", "__getattr__", "__getattribute__", "__setattr__")
+
 
 class Classes:
     """The classes of a project, with their bases."""
@@ -196,6 +198,16 @@ class Classes:
     def is_enum(self, cls: Class) -> bool:
         """Whether its members are objects of its own, and no numbers or strings as well."""
         return self.bases(cls) == ["enum.Enum"]
+
+    def is_plain(self, cls: Class) -> bool:
+        """Whether its objects are all that its own code makes of them: no base that is not the
+        project's, no decorator or metaclass, no method that answers for attributes."""
+        if self.is_enum(cls):
+            return True
+        lineage = [c for c in self.order(cls) if isinstance(c, Class)]
+        foreign = set(self.foreign_bases(cls)) - {"object", "builtins.object", "abc.ABC"}
+        asked = any(name in self.methods(c) for c in lineage for name in _ANSWERS)
+        return not foreign and not asked and not any(c.decorators for c in lineage)
 
     def is_autograd_function(self, cls: Class) -> bool:
         """Whether it has a forward and a backward of its own: a torch.autograd.Function."""

@@ -70,7 +70,7 @@ class Calling(State):
         """What a method or module is called on: `self.b` of `self.b.step(x)` and `self.b(x)`."""
         function, value = call.function, of(call.function)
         forward = isinstance(function, Attribute) and function.name == "forward"
-        if isinstance(value, Module) and not forward:
+        if (isinstance(value, Module) and not forward) or _calls_object(function, value):
             return function
         if not isinstance(function, Attribute):
             return None
@@ -179,6 +179,8 @@ class Calling(State):
             return False
         if isinstance(value, Module):
             return len(value.classes) == 1 and not value.open
+        if _calls_object(call.function, value):
+            return True
         named = (dotted(call.function) or "").rpartition(".")[2]
         return isinstance(value, FunctionValue) and named == value.function.name
 
@@ -276,3 +278,10 @@ def rerooted(sample: Expression, receiver: Expression) -> Expression | None:
         made = Read(inner, sample.name, sample.kind)
     made.value = sample.value or Tensor()
     return made
+
+
+def _calls_object(function: Expression, value: object) -> bool:
+    """`noise(x)`, of an object that is no module."""
+    if not isinstance(value, FunctionValue) or value.function.name != "__call__":
+        return False
+    return not isinstance(function, Attribute) or function.name != "__call__"

@@ -78,9 +78,12 @@ def _bind_starred(frame: Frame, target: nodes.Starred, value: Value, env: Env) -
 
 def _bind_attribute(frame: Frame, target: nodes.Attribute, value: Value, env: Env) -> None:
     receiver = frame.expression(target.object, env)
-    own = isinstance(receiver, Object) or isinstance(receiver, Module) and receiver.is_self
+    plain = isinstance(receiver, Object)
+    own = receiver.cls is frame.cls if plain else isinstance(receiver, Module) and receiver.is_self  # type: ignore[attr-defined]
     if own and frame.cls is not None:
         _bind_own(frame, target, value, env)
+    elif plain:
+        frame.facts.set_attribute(receiver.cls, target.name, value)  # type: ignore[attr-defined]
     if isinstance(receiver, Module):
         if receiver.is_bare:
             store(frame, target.object, receiver.with_part(target.name, value), env)
@@ -104,7 +107,8 @@ def _bind_own(frame: Frame, target: nodes.Attribute, value: Value, env: Env) -> 
     assert frame.cls is not None
     if value == UNKNOWN and _is_refused(frame, target):
         value = REFUSED
-    if isinstance(value, Static) and facts.in_forward(frame.function):
+    of_module = facts.project.is_module(frame.cls)
+    if of_module and isinstance(value, Static) and facts.in_forward(frame.function):
         value = counted(facts, frame.cls, target, value)
     facts.set_attribute(frame.cls, name, value)
 

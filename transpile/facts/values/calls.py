@@ -248,6 +248,9 @@ def _external(
 
 
 def _object(frame: Frame, function: Object, args: list[Argument], node: Call, env: Env) -> Value:
+    method = frame.facts.project.find(function.cls, "__call__")
+    if method is not None:
+        return functions.call(frame, Function(method, function.cls), args)
     return python_calls.call(frame, "self", args)
 
 

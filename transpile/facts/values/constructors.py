@@ -81,7 +81,7 @@ def _of_class(frame: Frame, ref: program.Class, args: list[Argument]) -> Value:
         functions.bind_arguments(frame, constructor, args)
         functions.note_call(frame, constructor)
     if not facts.project.is_module(ref):
-        return Object(ref) if facts.project.is_enum(ref) else UNKNOWN
+        return Object(ref) if facts.project.is_plain(ref) else UNKNOWN
     if constructor is None:
         containers.fill_own(frame, ref, args)
     element: Value | None = None

@@ -58,6 +58,8 @@ def call(scene: Scene, node: Call, effectful: Effectful) -> None:
         _method_of_module(scene, node, function, value, value.receiver)
     elif isinstance(value, lattice.Function):
         _function(scene, node, value, effectful)
+    elif isinstance(value, lattice.Object):
+        _object(scene, node, value, effectful)
     elif any(effectful.functions.intersection(ran) for ran in applied(scene.project, function)):
         _run(scene, node)
     elif _makes_module(scene, node, value):
@@ -170,6 +172,21 @@ def _function(scene: Scene, node: Call, value: lattice.Function, effectful: Effe
     of_module = owner is not None and project.is_module(owner)
     if of_module or value.function in effectful.functions or _is_given_module(scene, node):
         _run(scene, node)
+
+
+def _object(scene: Scene, node: Call, value: lattice.Object, effectful: Effectful) -> None:
+    """`noise(x)`, of an object that is no module: what it runs is a function like others."""
+    method = scene.project.find(value.cls, "__call__")
+    if method is None or method not in effectful.functions:
+        return
+
+    apply = _apply(scene, node)
+
+    def change(call: Call) -> None:
+        call.function.value = lattice.Function(method, value.cls)
+        call.become(apply(call))
+
+    scene.changes.change(node, change)
 
 
 def _makes_module(scene: Scene, node: Call, value: Value) -> bool:
