@@ -3982,6 +3982,123 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.fc(x[:, self.order])[:, self.inverse] + y
 """
+# Objects of plain classes: their methods draw, write what they are given, and have others below.
+PLAIN_POSTERIOR = """
+class Gaussian:
+    def __init__(self, parameters):
+        self.mean, self.logvar = torch.chunk(parameters, 2, dim=1)
+
+    def sample(self):
+        return self.mean + 0 * torch.randn(self.mean.shape)
+
+    def kl(self):
+        return 0.5 * (self.mean**2 + self.logvar.exp() - 1.0 - self.logvar).sum(1)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 8)
+
+    def encode(self, x):
+        return Gaussian(self.fc(x))
+
+    def forward(self, x, y, sample=True):
+        posterior = self.encode(x)
+        z = posterior.sample() if sample else posterior.mean
+        return z * y + posterior.kl()[:, None]
+"""
+PLAIN_FAMILY = """
+class Augment:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def run(self, x):
+        return self.step(x) * self.scale
+
+    def step(self, x):
+        raise NotImplementedError
+
+
+class Noise(Augment):
+    def step(self, x):
+        return x + 0 * torch.rand(4)
+
+
+class Twice(Augment):
+    def step(self, x):
+        return x * 2
+
+    def __call__(self, x):
+        return Noise(2.0).run(x) + x
+
+
+class Net(nn.Module):
+    def __init__(self, noisy=True):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.first = Noise(2.0) if noisy else Twice(3.0)
+        self.second = {"noise": Noise, "twice": Twice}["twice"](2.0)
+        self.third = Twice(4.0)
+
+    def forward(self, x, y):
+        return self.first.run(self.fc(x)) + self.second.run(y) + self.third(x)
+"""
+PLAIN_WRITES = """
+class Shift:
+    def __init__(self, by):
+        self.by, self.calls = by, 0
+
+    def apply_(self, x):
+        self.calls += 1
+        x += self.by
+
+    def keep(self, buffer, value):
+        buffer.copy_(value)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.shift = Shift(2.0)
+        self.register_buffer("last", torch.zeros(3, 4))
+
+    def forward(self, x, y):
+        shift, z = Shift(1.0), self.fc(x)
+        self.shift.apply_(z)
+        shift.apply_(z)
+        self.shift.keep(self.last, y)
+        return z * shift.calls + self.last
+"""
+PLAIN_INITIALISER = """
+class Filler:
+    def __init__(self, kind):
+        self.kind = kind
+
+    @classmethod
+    def named(cls, kind):
+        return cls(kind)
+
+    def fill(self, x, d):
+        if self.kind == "uniform":
+            nn.init.uniform_(x, a=-d, b=d)
+        else:
+            nn.init.normal_(x, std=d)
+
+
+class Net(nn.Module):
+    def __init__(self, init="uniform"):
+        super().__init__()
+        self.emb = nn.Embedding(5, 4)
+        self.bias = nn.Parameter(torch.Tensor(5, 4))
+        filler = Filler.named(init)
+        filler.fill(self.emb.weight, 4)
+        filler.fill(self.bias, 4)
+
+    def forward(self, x, y):
+        return x + self.emb(torch.arange(3)) + self.bias[:3]
+"""
 # What torch does not save is drawn for each model, and a model is given torch's.
 DRAWN_UNSAVED = """
 class Net(nn.Module):

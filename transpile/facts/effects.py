@@ -106,7 +106,8 @@ class EffectsOf:
         """The functions that a call may run, each with the path of its `self`; None if unknown."""
         value = call.function.value
         if isinstance(value, FunctionValue):
-            return [(value.function, path_of_owner(call.function))]
+            path = path_of_owner(call.function)
+            return [(value.function, path), *((f, path) for f in self.modules.instead(value))]
         if isinstance(value, Module) and isinstance(call, Apply) and call.each is not None:
             return self._calls_of_items(value, path_of(call.function))
         if isinstance(value, Module):

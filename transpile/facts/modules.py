@@ -20,6 +20,7 @@ from ..model.project import Project
 from ..model.statements import Assign
 from .equal_layers import are_equal
 from .values.lattice import UNKNOWN, Module, Static, Tensor
+from .values.lattice import Function as FunctionValue
 
 ARRAYS = (PARAM, BUFFER, CONSTANT, MIXED)
 SUBMODULE, FIELD = "submodule", "field"
@@ -89,6 +90,12 @@ class Modules:
         """The project that a class stands in."""
         inside = cls.file is not None and cls.file in self.library.project.names
         return self.library.project if inside else self.project
+
+    def instead(self, method: FunctionValue) -> list[Function]:
+        """The methods that may run in the place of one, of objects that are no modules."""
+        owner = None if method.base else method.owner
+        plain = owner is not None and not self.project.is_module(owner)
+        return self.home(owner).overriding(owner, method.function.name) if plain else []  # type: ignore[arg-type]
 
     def is_library(self, cls: Class) -> bool:
         """Whether a class is one of torch's layers."""

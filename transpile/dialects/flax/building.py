@@ -92,7 +92,7 @@ class Building(Program):
             found = [self.constructor(c) for c in self.built(call) or ()]
             return [f for f in found if f is not None]
         if isinstance(value, FunctionValue):
-            return [value.function]
+            return [value.function, *self.modules.instead(value)]
         above = call.function
         if ran := applied(self.modules.project, above):
             return [function for pair in ran for function in pair if function is not None]

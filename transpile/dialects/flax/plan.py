@@ -163,12 +163,15 @@ class Plan(Building):
         """Methods that one call may run take the same."""
         for function in list(self.takes):
             cls = function.owner
-            if cls is None or function.name == "__init__" or self.takes[function] != "rngs":
+            if cls is None or function.name == "__init__":
                 continue
-            for one in self.family(cls):
+            word, of_module = self.takes[function], self.modules.is_module(cls)
+            if word != "rngs" and of_module:
+                continue
+            for one in self.family(cls) if of_module else self.project.family(cls):
                 other = self.modules.home(one).methods(one).get(function.name)
-                if other is not None:
-                    self.takes[other] = "rngs"
+                if other is not None and self.takes.get(other) != "rngs":
+                    self.takes[other] = word
 
 
 def _is_repeated(node: Node, function: Function) -> bool:

@@ -58,8 +58,9 @@ def call(scene: Scene, node: Call, effectful: Effectful) -> None:
         _method_of_module(scene, node, function, value, value.receiver)
     elif isinstance(value, lattice.Function):
         _function(scene, node, value, effectful)
-    elif isinstance(value, lattice.Object):
-        _object(scene, node, value, effectful)
+    elif (run := _of_object(scene, value)) is not None:
+        if _ran(scene, run) & effectful.functions:
+            _object(scene, node, run)
     elif any(effectful.functions.intersection(ran) for ran in applied(scene.project, function)):
         _run(scene, node)
     elif _makes_module(scene, node, value):
@@ -170,20 +171,39 @@ def _function(scene: Scene, node: Call, value: lattice.Function, effectful: Effe
             return
     owner = project.owner(value.function)
     of_module = owner is not None and project.is_module(owner)
-    if of_module or value.function in effectful.functions or _is_given_module(scene, node):
+    if of_module or _ran(scene, value) & effectful.functions or _is_given_module(scene, node):
         _run(scene, node)
 
 
-def _object(scene: Scene, node: Call, value: lattice.Object, effectful: Effectful) -> None:
-    """`noise(x)`, of an object that is no module: what it runs is a function like others."""
-    method = scene.project.find(value.cls, "__call__")
-    if method is None or method not in effectful.functions:
-        return
+def _ran(scene: Scene, value: lattice.Function) -> set[Function]:
+    """What a call of a function may run: of a method, also what classes below have in its place."""
+    found = {value.function}
+    if value.owner is not None and not value.base:
+        found.update(scene.project.overriding(value.owner, value.function.name))
+    return found
 
+
+def _of_object(scene: Scene, value: Value) -> lattice.Function | None:
+    """What runs where an object is called that is no module, `noise(x)`, or a method of one of
+    which only the name is known, `self.sampler.draw(x)`: that of the class that all others with
+    such a method extend."""
+    if isinstance(value, lattice.Object):
+        method = scene.project.find(value.cls, CALL)
+        return lattice.Function(method, value.cls) if method is not None else None
+    if not isinstance(value, Method) or value.receiver != UNKNOWN or torch_method(value.name):
+        return None
+    owners = scene.values.facts.owners.get(value.name, ())
+    above = [c for c in owners if all(c in scene.project.order(o) for o in owners)]
+    if len(above) != 1 or scene.project.is_module(above[0]):
+        return None
+    return lattice.Function(scene.project.methods(above[0])[value.name], above[0])
+
+
+def _object(scene: Scene, node: Call, value: lattice.Function) -> None:
     apply = _apply(scene, node)
 
     def change(call: Call) -> None:
-        call.function.value = lattice.Function(method, value.cls)
+        call.function.value = value
         call.become(apply(call))
 
     scene.changes.change(node, change)
