@@ -297,5 +297,4 @@ def numbers_kept(functions: Iterable[Function]) -> set[str]:
 
 
 def _persistent(own: Field) -> bool:
-    declared = (value.parent for value in own.values)
-    return all(d.persistent for d in declared if isinstance(d, Declare))
+    return all(v.parent.persistent for v in own.values if isinstance(v.parent, Declare))
