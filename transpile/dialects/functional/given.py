@@ -120,7 +120,8 @@ def may_be_listed(node: Node, function: Function, modules: Modules) -> bool:
     cls = function.owner
     if cls is None or not isinstance(node, Attribute) or is_target(node) or is_listed(node):
         return False
-    if function.name == "__init__" or not is_own(node, function.parameters[0].name):
+    me = function.parameters[0].name if function.parameters else None
+    if function.name == "__init__" or not is_own(node, me):
         return False
     held = modules.fields(cls).get(node.name)
     ways = [way for value in held.values for way in _ways(value)] if held is not None else []

@@ -2,7 +2,7 @@
 
 import keyword
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from ...facts.values import Values
 from ...facts.values.calls import is_super
@@ -164,13 +164,21 @@ def is_plain(values: Values, node: Expression, method: Function) -> bool:
     return value == UNKNOWN and isinstance(node, Name) and node.id in given
 
 
+def is_item(node: Node) -> TypeGuard[Subscript]:
+    """`self.net[1]`"""
+    return isinstance(node, Subscript) and isinstance(node.index, Constant)
+
+
 def is_tie(values: Values, value: Node | None, own: str | None) -> bool:
-    """Whether an expression is a param that has its name already: `self.emb.weight`, `self.w`."""
-    held = values.of(value) if isinstance(value, Attribute) else None
-    path = (dotted(value) or "").split(".")
-    if value is None or not is_param(held) or path[0] != own or len(path) < 2:
+    """Whether an expression is a param that has its name already: `self.emb.weight`, `self.w`,
+    `self.net[1].weight`."""
+    if not isinstance(value, Attribute) or not is_param(values.of(value)):
         return False
-    return not is_replaced(value) and not _is_buffer(value, own)
+    held: Expression = value
+    while isinstance(held, Attribute) or is_item(held):
+        held = held.object
+    own_path = isinstance(held, Name) and held.id == own
+    return own_path and not is_replaced(value) and not _is_buffer(value, own)
 
 
 def _is_buffer(value: Node, own: str | None) -> bool:
