@@ -8186,6 +8186,41 @@ def test_a_param_that_a_plain_container_has_too_is_told(target, kept):
     assert {d.id for d in made.diagnostics} & {"aliased-write", "shared-module"}
 
 
+SET_BY_METHODS = """
+class Base(nn.Module):
+    def __init__(self, flipped):
+        super().__init__()
+        self.build()
+        if flipped:
+            self.d = nn.Linear(4, 4)
+            self.c = nn.Linear(4, 4)
+        else:
+            self.c = nn.Linear(4, 4)
+            self.d = nn.Linear(4, 4)
+
+    def build(self):
+        self.z = nn.Linear(4, 4)
+
+
+class Net(Base):
+    def __init__(self, flipped):
+        super().__init__(flipped)
+        self.a = nn.Linear(4, 4)
+
+    def forward(self, x):
+        for i, p in enumerate(self.parameters()):
+            x = x * (i + 1) / 4 + p.sum()
+        return x
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("flipped", ("True", "False"))
+def test_params_are_gone_over_in_the_order_of_the_run(target, flipped):
+    inputs = [torch.randn(3, 4, dtype=torch.float64)]
+    verify(HEAD + SET_BY_METHODS, "Net", flipped, inputs, target)
+
+
 NO_LAYERS = """
 class Net(nn.Module):
     def __init__(self, sizes):

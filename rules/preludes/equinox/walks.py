@@ -97,12 +97,19 @@ def is_module(value):
     return isinstance(value, eqx.Module) and not isinstance(value, eqx.nn.StateIndex)
 
 
+def in_order(module):
+    """What a module has by name, as it was set: once it is traced it has it by its fields."""
+    held = vars(module)
+    order = [name for name in held.get("_order", ()) if name in held]
+    return {**{name: held[name] for name in order}, **held}
+
+
 def named_children(module):
     """The modules right below one by name, in the order in which they were set."""
     if isinstance(module, (list, tuple)):
         found = ((str(i), value) for i, value in enumerate(module))
     else:
-        found = module.items() if isinstance(module, dict) else vars(module).items()
+        found = module.items() if isinstance(module, dict) else in_order(module).items()
     for name, value in found:
         if holds_children(module, name):
             yield from named_children(value)
@@ -162,7 +169,7 @@ def map_children(function, module, key=None, named=False):
         names = map(str, range(len(module)))
         return type(module)(mapped(module, zip(names, module)).values())
     new = copied(module)
-    for name, value in vars(module).items():
+    for name, value in in_order(module).items():
         if holds_children(module, name):
             object.__setattr__(new, name, map_children(visit, value, named=True))
         elif is_module(value):
@@ -225,7 +232,7 @@ def map_parameters(function, module, key=None, named=False):
         if isinstance(node, (dict, list, tuple)):
             return node
         new = copied(node)
-        for name, value in vars(node).items():
+        for name, value in in_order(node).items():
             if not is_module(value):
                 # torch has what these hold under its own names
                 inner = type(node).__name__ in ("ParameterList", "ParameterDict")

@@ -18,6 +18,7 @@ from ..growing import holds_arrays
 from ..parameters import conclude
 from ..reports import Reports, report_untrained
 from ..ties import UNSEEN, may_lack
+from ..walking import names_in_order
 from .places import Places
 from .plan import Plan
 
@@ -49,6 +50,8 @@ class Building:
                 self.reports.report("buffer-in-list", assign.expression, _LISTED)
         if self.function.name == "__init__" and self.cls in self.plan.inferring:
             self._mode()
+        if self.function.name == "__init__" and self.plan.walks:
+            conclude(self.function.body, [names_in_order(self.self_name)])
 
     # --- declarations -----------------------------------------------------------------------------
 

@@ -30,6 +30,7 @@ from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Class
 from ..growing import holds_modules, is_trained
 from ..host_arrays import HOLDER
+from ..walking import ORDER
 from .computed import Computed
 from .layers import OWN, built_name
 from .plan import STATE, Plan
@@ -78,6 +79,8 @@ class Fields:
             found.append(Declared("arrays", "dict[str, jax.Array]"))
         if self.cls in self.plan.inferring:
             found.append(Declared("inference", "bool"))
+        if self.plan.walks and "__init__" in self.methods:
+            found.append(Declared(ORDER, "tuple[str, ...]", static=True))
         return found
 
     def _inherited(self) -> set[str]:
@@ -85,6 +88,7 @@ class Fields:
         mixins = self.plan.mixins(self.cls)
         lineage = [c for c in self.modules.lineage(self.cls)[1:] if c not in mixins]
         found = {name for cls in lineage for name in self.modules.own_fields(cls)}
+        found |= {ORDER for cls in lineage if self.modules.constructor(cls) is not None}
         return found | {"inference" for cls in lineage if cls in self.plan.inferring}
 
     def _has_made(self) -> bool:

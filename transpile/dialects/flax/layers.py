@@ -30,11 +30,6 @@ METHODS = frozenset(
     " weibull_min".split()
 )
 
-# What goes over the parts of a module: functions of the prelude, in torch's order.
-WALKS = frozenset(
-    "apply modules named_modules children named_children parameters named_parameters".split()
-)
-
 # Layers of which no class is written yet, with the reason.
 UNWRITTEN = {
     **dict.fromkeys(

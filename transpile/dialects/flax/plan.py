@@ -5,20 +5,17 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ...facts.program import ProgramFacts
-from ...facts.values.lattice import Module
 from ...model.effects import Key, New, Support
-from ...model.expressions import Attribute, Call, Comprehension, ForClause, Lambda
-from ...model.names import dotted
+from ...model.expressions import Call, Comprehension, Lambda
 from ...model.node import Node
 from ...model.program import Class, Function, Scope
 from ...model.project import Project
 from ...model.statements import For, While
 from ..fresh import attributes, fresh, taken
 from ..handed_classes import gives_module
+from ..walking import go_in_order
 from .building import Building
-from .layers import DRAWING, REPLACED, WALKS
-
-_MIXING = frozenset("sum any all min max len next".split())
+from .layers import DRAWING, REPLACED
 
 
 class Inside(NamedTuple):
@@ -46,13 +43,7 @@ class Plan(Building):
         self._names = {c: self._noise_name(c) for c in self.classes}
         self._solve()
         # whether modules know the order of their parts
-        self.walks = any(map(self._walks, project.functions()))
-
-    def _walks(self, function: Function) -> bool:
-        """Whether a function goes over the parts of modules while they run, in their order, which
-        Flax does not keep: those of a traced model are by the alphabet."""
-        ordered = any(_is_walk(call) and not _mixes(call) for call in function.nodes(Call))
-        return ordered and self.facts.stage(function) == "traced"
+        self.walks = go_in_order(project, facts)
 
     def needs_rngs(self, cls: Class) -> bool:
         """Whether building an object of a class takes `rngs`."""
@@ -183,18 +174,3 @@ def _is_repeated(node: Node, function: Function) -> bool:
         if isinstance(around, (*kinds, Scope)):
             return True
     return False
-
-
-def _is_walk(call: Call) -> bool:
-    function = call.function
-    named = isinstance(function, Attribute) and function.name in WALKS
-    return named and isinstance(function.object.value, Module)  # type: ignore[attr-defined]
-
-
-def _mixes(walk: Call) -> bool:
-    """Whether it is all the same in which order a walk goes: `sum(p.norm() for p in …)`, and
-    `next(…)`, which is asked for its dtype."""
-    around = walk.parent
-    if isinstance(around, ForClause) and isinstance(around.parent, Comprehension):
-        around = around.parent.parent
-    return isinstance(around, Call) and dotted(around.function) in _MIXING

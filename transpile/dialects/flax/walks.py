@@ -9,7 +9,7 @@ from ...model.expressions import Attribute, Call, Name
 from ...model.names import target_names
 from ...model.node import Node
 from ...model.statements import For
-from .layers import WALKS
+from ..walking import WALKS
 from .lowering import Lowering, whole
 
 
