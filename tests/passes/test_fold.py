@@ -190,6 +190,7 @@ FROZEN = {
     "for m in self.modules():\n    m.weight.requires_grad = x\n    m.n = 1": (
         "for m in self.modules():\n    m.n = 1"
     ),
+    "x.requires_grad = False\nx[0] = 1": "x[0] = 1",  # it may be a param
     "self.e = nn.Embedding.from_pretrained(x)": "self.e = nn.Embedding.from_pretrained(x)",
 }
 

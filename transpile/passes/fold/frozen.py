@@ -13,7 +13,7 @@ from ...facts.values.vocabulary import PARAMETERS, WALKS
 from ...model.expressions import Attribute, Call, Constant, Display, Name
 from ...model.names import target_names, text
 from ...model.node import Expression, Node, Statement
-from ...model.program import Scope
+from ...model.program import Function, Scope
 from ...model.statements import Assign, Block, ExpressionStatement, For, If, Pass
 from ..pass_ import Changes
 
@@ -27,6 +27,8 @@ class Frozen:
     def __init__(self, changes: Changes, is_gone: Callable[[Statement], bool]) -> None:
         self.changes, self.is_gone, self.scope = changes, is_gone, changes.scope
         self.walked = set(_walked(self.scope))
+        parameters = self.scope.parameters if isinstance(self.scope, Function) else []
+        self.given = {p.name for p in parameters}
 
     def run(self) -> None:
         """Take them away, with the loops and branches in which nothing is left."""
@@ -84,8 +86,8 @@ class Frozen:
         return function.object if whole or self._is_param(function.object) else None
 
     def _is_param(self, node: Expression) -> bool:
-        if isinstance(node, Name) and node.id in self.walked:
-            return True
+        if isinstance(node, Name) and (node.id in self.walked or node.id in self.given):
+            return True  # a function may be given a param
         known = node.value
         if isinstance(known, Tensor):
             return known.param and not known.buffer
