@@ -2039,6 +2039,25 @@ class Net(nn.Module):
             return self.fc(x)
         return y
 """
+TRIED_OF_TORCH = """
+try:
+    from torch.nn import SiLU
+    from torch.nn.functional import scaled_dot_product_attention as attend
+except ImportError:
+    SiLU = None
+
+    def attend(query, key, value, scale=None):
+        return (query * scale @ key.transpose(-2, -1)).softmax(-1) @ value
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = SiLU()
+
+    def forward(self, x, y):
+        return attend(self.act(x), y, x, scale=0.5)
+"""
 MEASURED = """
 class Net(nn.Module):
     def __init__(self, size=4):

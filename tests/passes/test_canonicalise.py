@@ -110,6 +110,8 @@ FILES = {
     TRIED.format(IMPORT): f"{IMPORT}\n",
     "import torch\n" + TRIED.format("autocast = torch.cuda.amp.autocast"): f"import torch\n{IMPORT}\n",
     TRIED.format("from torch import compile as autocast"): "",  # by its version
+    TRIED.format("from torch.nn.functional import gelu, silu"): "from torch.nn.functional import gelu, silu\n",
+    TRIED.format("from torch.nn.functional import _pad"): "",
     TRIED.format("from torch import irfft as autocast"): "class autocast:\n    pass\n",  # it has none today
     "try:\n    from torch._six import inf, nan\nexcept:\n    from torch import inf\n": "from torch import inf\n",
     "try:\n    from torch._six import inf, nan\nexcept:\n    from torch import inf\n\nprint(nan)\n": "",  # it has to be there

@@ -22,7 +22,12 @@ torch is not there to give; gradients that are switched off and on again by call
     w = p * y                                    with torch.set_grad_enabled(not self.off):
     if self.off: torch.set_grad_enabled(True)        w = p * y
 
-Other functions of torch's are left: which of them there are its version says.
+    try:
+        from torch.nn.functional import silu
+    except ImportError:                       →     from torch.nn.functional import silu
+        def silu(x): ...
+
+Functions of torch's elsewhere are left: which of them there are its version says.
 """
 
 import re
@@ -46,6 +51,7 @@ _CONTEXTS = frozenset(
 _DROPPED = re.compile(
     r"torch\.(_six|rfft|irfft|ifft|gels|btrifact|nn\.modules\.linear\._LinearWithBias)(\.|$)"
 )
+_OF_LAYERS = re.compile(r"torch\.nn\.(functional\.)?[A-Za-z]\w*")  # these torch does not give up
 _SWITCHES = frozenset(("torch.set_grad_enabled", "torch._C.set_grad_enabled"))
 _FAILED = frozenset(("ImportError", "ModuleNotFoundError", "Exception"))
 
@@ -67,10 +73,10 @@ def imported_context(node: Assign) -> Import:
 
 
 def has_stand_in(scope: Scope, node: Try) -> bool:
-    """Whether a try only names contexts of torch's, which are there today."""
+    """Whether a try only names contexts, layers and functions of torch's that are there today."""
     body = node.body.body
     plain = node.final is None and node.orelse is None and bool(node.handlers)
-    return plain and bool(body) and all(_names_contexts(scope, s) for s in body)
+    return plain and bool(body) and all(_is_there(scope, s) for s in body)
 
 
 def without_stand_in(node: Try) -> None:
@@ -112,9 +118,10 @@ def _bound(block: Block) -> set[str]:
     return {*names_assigned(block), *(n.bound for s in imports for n in s.names)}
 
 
-def _names_contexts(scope: Scope, statement: Statement) -> bool:
+def _is_there(scope: Scope, statement: Statement) -> bool:
     if isinstance(statement, Import):
-        return all(statement.meaning(name) in _CONTEXTS for name in statement.names)
+        meant = [str(statement.meaning(name) or "") for name in statement.names]
+        return all(name in _CONTEXTS or _OF_LAYERS.fullmatch(name) for name in meant)
     return isinstance(statement, Assign) and renames_context(scope, statement)
 
 
