@@ -4159,6 +4159,27 @@ class Net(nn.Module):
         y = y * self.scale + self.shift * self.flat
         return self.fc(x[:, self.order])[:, self.inverse] + y
 """
+# What lists are filled with is drawn, and one array is made of it.
+DRAWN_INTO_LISTS = """
+class Net(nn.Module):
+    def __init__(self, d=4):
+        super().__init__()
+        tables = []
+        noise = []
+        layers = []
+        for n in (1, 2):
+            table = torch.empty(n, d)
+            nn.init.trunc_normal_(table, std=0.02)
+            tables.append(table)
+            layers.append(nn.Linear(d, d))
+            noise.append(torch.rand(n, d))
+        self.layers = nn.ModuleList(layers)
+        self.table = nn.Parameter(torch.cat(tables))
+        self.register_buffer("noise", torch.cat(noise))
+
+    def forward(self, x, y):
+        return self.layers[1](self.layers[0](x)) * self.table[2] + y + self.noise[2]
+"""
 # A weight that a constructor is handed, and keeps under a name of its own; a method makes both.
 WEIGHT_KEPT = """
 class Head(nn.Module):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Set
 from functools import cached_property
 
 from ..model.expressions import Attribute, Call, Name
-from ..model.names import everywhere, is_own, target_names
+from ..model.names import dotted, everywhere, is_own, target_names
 from ..model.node import Expression, Node
 from ..model.program import Function
 from ..model.project import Project
@@ -52,6 +52,7 @@ class Draws:
                     names.add(node.id)
                     given = (a for a in everywhere(function, Assign) if _binds(a, node.id))
                     todo += [a.expression for a in given if a.expression is not None]
+                    todo += [a for c in everywhere(function, Call) for a in _filling(c, node.id)]
         return False
 
     def _runs(self, call: Call) -> bool:
@@ -71,6 +72,13 @@ def _computed(node: Node) -> Iterator[Node]:
         yield node
         for child in node.children():
             yield from _computed(child)
+
+
+def _filling(call: Call, name: str) -> list[Expression]:
+    """What a call puts into a list: `parts.append(v)`."""
+    method = call.function
+    grows = isinstance(method, Attribute) and method.name in ("append", "extend", "insert")
+    return call.arguments if grows and dotted(method.object) == name else []  # type: ignore[attr-defined]
 
 
 def _binds(assign: Assign, name: str) -> bool:

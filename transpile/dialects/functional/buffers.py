@@ -66,11 +66,12 @@ def is_drawn(value: Expression, function: Function, effects: EffectsOf) -> bool:
 
 
 def _changes(name: str, function: Function) -> Iterator[Call]:
-    """The calls that may change what has a name: `random.shuffle(order)`."""
+    """The calls that may change what has a name: `random.shuffle(order)`, `parts.append(v)`."""
     for statement in function.nodes(ExpressionStatement):
         call = statement.expression
         if isinstance(call, Call):
-            if any(isinstance(a, Name) and a.id == name for a in call.arguments):
+            held = call.function.object if isinstance(call.function, Attribute) else None
+            if any(isinstance(a, Name) and a.id == name for a in [held, *call.arguments]):
                 yield call
 
 

@@ -1,11 +1,13 @@
 """The names of a constructor's that hold arrays, and statements and branches that go."""
 
+from collections.abc import Callable
+
 from ....facts import host
 from ....facts.values.lattice import NONE, UNKNOWN, Sequence, Tensor
 from ....model.effects import Key, Read
 from ....model.expressions import Attribute, Call, Comprehension, Display, Name
 from ....model.names import target_names
-from ....model.node import Expression, Statement
+from ....model.node import Expression, Node, Statement
 from ....model.program import Function
 from ....model.statements import Assign, Block, Pass
 
@@ -26,6 +28,33 @@ def arrays_of(function: Function) -> set[str]:
         if more <= found:
             return found
         found |= more
+
+
+def drawn_lists(function: Function, draws: Callable[[Node], bool]) -> set[str]:
+    """The names of lists that a constructor fills with what it draws: `parts.append(rand(n))`."""
+    drawn, lists = set[str](), set[str]()
+    while True:
+        before = len(drawn)
+        for node in function.body.walk():
+            if isinstance(node, Assign) and node.expression is not None:
+                value, names = node.expression, [n for t in node.targets for n in target_names(t)]
+            elif isinstance(node, Call) and (filled := _filled(node)) is not None:
+                value, names = node.arguments[-1], [filled]
+            else:
+                continue
+            if any(draws(n) or isinstance(n, Name) and n.id in drawn for n in value.walk()):
+                drawn.update(names)
+                lists.update(names if isinstance(node, Call) else ())
+        if len(drawn) == before:
+            return lists
+
+
+def _filled(call: Call) -> str | None:
+    """The list of a name of its own that a call puts something into."""
+    method = call.function
+    if not isinstance(method, Attribute) or method.name not in ("append", "extend", "insert"):
+        return None
+    return method.object.id if isinstance(method.object, Name) and call.arguments else None
 
 
 def _draws_on_host(assign: Assign) -> bool:

@@ -28,8 +28,9 @@ from ....model.statements import (
     Return,
 )
 from ...reports import Reports
-from .arrays import arrays_of, take_out
+from .arrays import arrays_of, drawn_lists, take_out
 from .available import Available
+from .beginnings import draws
 from .changing import Changing, does_more
 from .events import Events, declares_none
 from .naming import Naming
@@ -54,6 +55,7 @@ class Slicer:
         self.function = events.function
         self.changing = Changing(self.function)
         arrays = arrays_of(self.function)
+        arrays |= drawn_lists(self.function, lambda node: draws(node, available.plan))
         self.naming = Naming(events, available, arrays, self.changing)
 
     def slice(self, kind: str) -> Slice:
