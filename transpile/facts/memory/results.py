@@ -91,11 +91,14 @@ class Results:
         has_value = _has_value(function)
         if not called and has_value:
             return None  # what only others call gives them what it gave: its result
-        if function.name in ("forward", "__call__", "__init__"):
+        owner = self.project.owner(function)
+        of_module = owner is not None and self.project.is_module(owner)
+        if function.name in ("forward", "__init__"):
             return None
+        if function.name == "__call__" and (of_module or has_value):
+            return None  # what is not known to be such an object takes the result for its own
         if self.project.is_property(function) or self._gives_back(function, names):
             return None
-        owner = self.project.owner(function)
         if owner is not None:
             family = self.project.family(owner)
             if sum(function.name in self.project.methods(c) for c in family) > 1:
@@ -120,14 +123,13 @@ class Results:
         for file in self.project.ordered:
             for scope in file.scopes():
                 for node in _named(scope):
-                    value = of(node)
-                    if not isinstance(value, lattice.Function):
+                    call, function = node.parent, self._meant(node)
+                    if function is None:
                         continue
-                    call = node.parent
                     if isinstance(call, Call) and call.function is node:
-                        calls.setdefault(value.function, []).append((call, _statement(call)))
-                    else:
-                        passed_on.add(value.function)
+                        calls.setdefault(function, []).append((call, _statement(call)))
+                    elif isinstance(of(node), lattice.Function):
+                        passed_on.add(function)
         return calls, passed_on
 
     def _agree(self, calls: dict[Function, list[tuple[Call, Statement]]]) -> None:
@@ -148,16 +150,23 @@ class Results:
     # --- calls -----------------------------------------------------------------------------------
 
     def _function(self, call: Call) -> Function | None:
-        value = of(call.function)
-        function = value.function if isinstance(value, lattice.Function) else None
+        function = self._meant(call.function)
         return function if function in self.functions else None
+
+    def _meant(self, node: Expression) -> Function | None:
+        """The function that runs where something is called; of an object, its `__call__`."""
+        value = of(node)
+        if isinstance(value, lattice.Object):
+            return self.project.find(value.cls, "__call__")
+        return value.function if isinstance(value, lattice.Function) else None
 
     def _taken(self, call: Call) -> Taken | None:
         function = self._function(call)
         value = of(call.function)
-        if function is None or not isinstance(value, lattice.Function):
+        if function is None:
             return None
-        if self.program.calls.is_unbound(value, call.function):
+        unbound = self.program.calls.is_unbound
+        if isinstance(value, lattice.Function) and unbound(value, call.function):
             return None
         if any(isinstance(a, Starred) for a in call.arguments):
             return None
