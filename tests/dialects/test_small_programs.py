@@ -8297,6 +8297,35 @@ def test_params_are_gone_over_in_the_order_of_the_run(target, flipped):
     verify(HEAD + SET_BY_METHODS, "Net", flipped, inputs, target)
 
 
+BEGUN_WITHOUT = """
+class Net(nn.Module):
+    def __init__(self, scaled=True):
+        super().__init__()
+        self.down, self.scale = None, None
+        self.a = nn.Parameter(torch.ones(4))
+        self.b = nn.Parameter(torch.ones(4) * 2)
+        self.up = nn.GRU(4, 4)
+        del self.b
+        self.shifts = nn.ParameterList(None)
+        if scaled:
+            self.scale = nn.Parameter(torch.ones(4) * 3)
+            self.down = nn.Linear(4, 4)
+        self.b = nn.Parameter(torch.ones(4) * 5)
+        self.end = nn.Linear(4, 4)
+
+    def forward(self, x):
+        for i, p in enumerate(self.parameters()):
+            x = x * (i + 1) / 4 + p.sum()
+        return x
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_a_constructor_sets_to_none_first_has_no_place_yet(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64)]
+    verify(HEAD + BEGUN_WITHOUT, "Net", "", inputs, target)
+
+
 NO_LAYERS = """
 class Net(nn.Module):
     def __init__(self, sizes):

@@ -2,18 +2,23 @@
 its parts by the alphabet, one of Equinox's by its fields, and torch's as they were set. The modules
 of such a program know that, by a tuple of names."""
 
+from ..facts.modules import ARRAYS, SUBMODULE
 from ..facts.program import ProgramFacts
 from ..facts.values.lattice import Module
-from ..model.expressions import Attribute, Call, Comprehension, ForClause, Name
-from ..model.names import dotted
+from ..model.edits import block_of
+from ..model.effects import PARAM, Declare, Write
+from ..model.expressions import Attribute, Call, Comprehension, Constant, ForClause, Name, is_none
+from ..model.names import dotted, is_own, statements
+from ..model.node import Expression, Node
 from ..model.program import Function
 from ..model.project import Project
-from ..model.statements import Assign
+from ..model.statements import Assign, Block, ExpressionStatement
 
 ORDER = "_order"  # the walks of the preludes read it
 WALKS = frozenset(
     "apply modules named_modules children named_children parameters named_parameters".split()
 )
+ALL = (*ARRAYS, SUBMODULE)  # what they go over
 _MIXING = frozenset("sum any all min max len next".split())
 
 
@@ -26,6 +31,40 @@ def names_in_order(me: str) -> Assign:
     """`self._order = tuple(vars(self))`, behind all that a constructor sets."""
     parts = Call(Name("tuple"), [Call(Name("vars"), [Name(me)])])
     return Assign([Attribute(Name(me), ORDER)], parts)
+
+
+def keep_order(project: Project, facts: ProgramFacts, kinds: tuple[str, ...]) -> None:
+    """`self.down = None` gives no place in torch's order, nor does what was deleted: before a
+    constructor sets such a one, `vars(self).pop("down")`, so that it comes behind the others."""
+    if not go_in_order(project, facts):
+        return
+    for function in project.functions():
+        me = project.self_name(function)
+        if me is not None and facts.stage(function) == "building":
+            _unplace(function, me, kinds)
+
+
+def _unplace(function: Function, me: str, kinds: tuple[str, ...]) -> None:
+    before: list[tuple[str, Block, bool]] = []  # names, where they are set, and whether to None
+    for statement in list(statements(function.body)):
+        target, value = _stored(statement, kinds)
+        if target is None or value is None or not is_own(target, me):
+            continue
+        around, empty = set(statement.ancestors()), is_none(value)
+        ways = [none for name, block, none in before if name == target.name and block in around]
+        if ways and ways[-1] and not empty:
+            taken = Call(Attribute(Call(Name("vars"), [Name(me)]), "pop"), [Constant(target.name)])
+            block_of(statement).precede(statement, [ExpressionStatement(taken)])
+        before.append((target.name, block_of(statement), empty))
+
+
+def _stored(statement: Node, kinds: tuple[str, ...]) -> tuple[Node | None, Expression | None]:
+    """What is made of an array or module of self, and with which value."""
+    if isinstance(statement, Write) and PARAM in kinds:
+        return statement.target, statement.value
+    if isinstance(statement, Declare) and statement.kind in kinds:
+        return statement.targets[0], statement.expression
+    return None, None
 
 
 def _walks(function: Function, facts: ProgramFacts) -> bool:

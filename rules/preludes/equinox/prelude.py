@@ -333,8 +333,8 @@ class ParameterList(eqx.Module):
 
     values: list
 
-    def __init__(self, values=()):
-        self.values = list(values)
+    def __init__(self, values=None):
+        self.values = list(values or ())
 
     def __iter__(self):
         return iter(self.values)
@@ -362,8 +362,8 @@ class ParameterDict(eqx.Module):
 
     params: dict
 
-    def __init__(self, parameters=()):
-        self.params = dict(parameters)
+    def __init__(self, parameters=None):
+        self.params = dict(parameters or ())
 
     def __getitem__(self, name):
         return self.params[name]

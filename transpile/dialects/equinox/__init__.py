@@ -17,6 +17,7 @@ from .. import (
     shared_parts,
     support,
     ties,
+    walking,
     wide,
 )
 from ..definitions import PRELUDES, Prelude, Rules, prelude
@@ -72,6 +73,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     solve = lambda: Signatures(project, facts, there.names())
     signatures = as_methods(project, solve, lambda t: t.takes or t.draws, reports)
     plan = Plan(project, facts, signatures, lists.names)
+    walking.keep_order(project, facts, walking.ALL)
     refuse_taken(plan.signatures, TAKEN, reports)
     report_shared(plan, reports, together=False)
     report_doubled(lists.doubled, reports)

@@ -20,6 +20,7 @@ from .constructors import Building, begin, eqx
 from .data_writes import write_for_the_call
 from .fields import ANY, Declared, Fields
 from .functions import Running
+from .layers import ORDERED
 from .plan import Plan
 from .presence import Presence
 from .standing import move_lists, standing
@@ -87,7 +88,8 @@ class ClassWriter:
         self._computed(method)
         self._run(method)
         if begins_arrays:
-            begin(method, ["arrays"], Dictionary([]))
+            ordered = self.plan.walks  # JAX sorts a plain dict
+            begin(method, ["arrays"], Call(Name(ORDERED)) if ordered else Dictionary([]))
         if method.name == "__init__" and self.computed.begins(cls):
             self.computed.begin(method)
 

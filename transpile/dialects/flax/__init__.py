@@ -31,7 +31,7 @@ from ...model.renaming import rename_locals
 from ...model.statements import Assign
 from ...source.formatting import format_all
 from ...source.splice import write as text_of
-from .. import captured, elsewhere, growing, host_arrays, open_bases, ties, wide
+from .. import captured, elsewhere, growing, host_arrays, open_bases, ties, walking, wide
 from ..decorated import refuse_decorated
 from ..definitions import PRELUDES, Prelude, Rules, Written, prelude
 from ..faults import Faults
@@ -99,6 +99,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     gathered = gather(asked, [*preludes, rules]).values()
     plan = Plan(project, facts, asked | {word for entry in gathered for word in entry.uses})
     _make_room(plan)
+    walking.keep_order(project, facts, walking.ALL)
     output, faults = Output(diagnostics=told), Faults("the dialect flax")
     reports = Reports(faults, told)
     for function in [f for f in plan.takes if f.file in project.names]:

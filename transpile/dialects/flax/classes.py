@@ -9,12 +9,10 @@ from ...model.program import Class, Function, Parameter
 from ...model.statements import Assign, Block, ExpressionStatement, If, Pass
 from ...source.lower_ast import expression
 from ..parameters import add_keyword, conclude
+from ..walking import names_in_order
 from .lowering import Lowering, nnx
 
 RNGS = "nnx.Rngs"
-ORDER = (
-    "_order"  # the names of what a module has, as they were set: the walks of the prelude read it
-)
 _KEPT = "this function draws, and what it is kept as is called without a key for it"
 _BESIDE = (
     "stands in an nnx.List, whose parts have numbers: extend nn.Module, and hold the list in it"
@@ -46,8 +44,7 @@ def function(low: Lowering, node: Function) -> None:
     if low.plan.has_own_mode(cls):
         statements.append(_set(me, low.plan.mode(cls)))
     if low.plan.walks and low.plan.modules.is_module(cls):
-        parts = Call(Name("tuple"), [Call(Name("vars"), [Name(me)])])
-        statements.append(Assign([Attribute(Name(me), ORDER)], parts))
+        statements.append(names_in_order(me))
     if made and _hands_on(low, node, cls):
         first = [statements.pop(0)]
         low.edits.change(node.body, lambda block: _begin(block, first))

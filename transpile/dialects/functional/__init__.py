@@ -1,9 +1,10 @@
 """JAX with self as pure functions of explicit params."""
 
+from ...facts.modules import SUBMODULE
 from ...facts.program import ProgramFacts
 from ...model.project import Project
 from ...source.formatting import format_all
-from .. import captured, library, second_names, shared_parts, support, wide
+from .. import captured, library, second_names, shared_parts, support, walking, wide
 from ..definitions import PRELUDES, Prelude, Rules, prelude
 from ..faults import Faults
 from ..imports import Words
@@ -43,6 +44,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     solve = lambda: Conventions(project, facts, there.names())
     threaded = lambda t: t.takes or t.draws or t.params or t.mode
     plan = Plan(project, facts, as_methods(project, solve, threaded, reports))
+    walking.keep_order(project, facts, (SUBMODULE,))
     plan.repeated.update(name for name, _ in repeated(plan))
     refuse_taken(plan.conventions, TAKEN, reports)
     report_shared(plan, reports)
