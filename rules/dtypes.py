@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from transpile.rule import Device, Dtype, Tensor, Unsupported, rule
+from transpile.rule import Device, Dtype, Tensor, Unsupported, known, outside_bytes, rule
 
 
 @rule("torch.Tensor.to")
@@ -15,6 +15,8 @@ def to_device(input, device: Device = None, *, copy=False):
 
 @rule("torch.Tensor.to")
 def to_dtype(input, dtype: Dtype, *, copy=False):
+    if known(dtype == jnp.uint8) and known(outside_bytes(input)):  # torch wraps, JAX saturates
+        return input.astype(int).astype(jnp.uint8)
     return input.astype(dtype)
 
 
@@ -25,6 +27,8 @@ def to_like(input, other: Tensor, non_blocking=False, copy=False):
 
 @rule("torch.Tensor.to")
 def to_device_dtype(input, device: Device, dtype: Dtype, non_blocking=False, copy=False):
+    if known(dtype == jnp.uint8) and known(outside_bytes(input)):
+        return input.astype(int).astype(jnp.uint8)
     return input.astype(dtype)
 
 
@@ -106,6 +110,8 @@ def to_char(input):
 
 @rule("torch.Tensor.byte")
 def to_byte(input):
+    if known(outside_bytes(input)):
+        return input.astype(int).astype(jnp.uint8)
     return input.astype(jnp.uint8)
 
 
@@ -142,9 +148,13 @@ def type_(input, dtype):
     if dtype in ("torch.IntTensor", "torch.cuda.IntTensor"):
         return input.astype(jnp.int32)
     if dtype in ("torch.ByteTensor", "torch.cuda.ByteTensor"):
+        if known(outside_bytes(input)):
+            return input.astype(int).astype(jnp.uint8)
         return input.astype(jnp.uint8)
     if dtype in ("torch.BoolTensor", "torch.cuda.BoolTensor"):
         return input.astype(bool)
+    if known(dtype == jnp.uint8) and known(outside_bytes(input)):
+        return input.astype(int).astype(jnp.uint8)
     return input.astype(dtype)
 
 

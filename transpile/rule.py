@@ -39,6 +39,12 @@ def known(test: Any) -> bool:
     return bool(test)
 
 
+def outside_bytes(array: Any) -> bool:
+    """A test for floats of which some may be below 0 or above 255, as far as the engine sees from
+    the expression."""
+    return bool(array.dtype.kind == "f")
+
+
 def certain(test: Any) -> bool:
     """A test for a type that counts as undecided where the engine has the type from a default or a
     call alone: a parameter `scale=1` may be given 0.5, and an array made of it must not be one of

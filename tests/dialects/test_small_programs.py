@@ -8297,6 +8297,21 @@ def test_params_are_gone_over_in_the_order_of_the_run(target, flipped):
     verify(HEAD + SET_BY_METHODS, "Net", flipped, inputs, target)
 
 
+WRAPPED_BYTES = """
+class Net(nn.Module):
+    def forward(self, x):
+        a = (x * 100).to(torch.uint8) + (-x * 300).byte() - (x * 500).type(torch.uint8)
+        b = (x.sigmoid() * 255 + 0.5).to(device=x.device, dtype=torch.uint8)
+        return a.double(), b.double(), (x > 0).to(torch.uint8).double()
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_floats_wrap_as_bytes(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64)]
+    verify(HEAD + WRAPPED_BYTES, "Net", "", inputs, target)
+
+
 BEGUN_WITHOUT = """
 class Net(nn.Module):
     def __init__(self, scaled=True):

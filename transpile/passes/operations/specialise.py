@@ -15,6 +15,7 @@ from ...model.rulebook import Definition
 from ...model.statements import If, Raise, Return
 from ...source.lower_ast import lower_statements, lowered
 from .bind import Argument, Binding, loose_sizes
+from .bytes import may_leave_bytes
 from .fits import by_name
 from .literals import UNDECIDED, literal
 
@@ -156,6 +157,8 @@ class Specialised:
         a, b = self.constant(left), self.constant(right)
         if a is UNDECIDED and word in ("in", "not in"):
             a = self._torch_name(left)
+        if word == "==" and dotted(right) == "jnp.uint8":
+            return self._torch_name(left) == "torch.uint8"
         if a is UNDECIDED or b is UNDECIDED:
             return UNDECIDED
         try:
@@ -261,6 +264,7 @@ _QUESTIONS: dict[str, Callable[..., Any]] = {
     "isinstance": Specialised._isinstance,
     "jnp.issubdtype": Specialised._holds,
     "known": lambda rule, test: rule.truth(test) is True,
+    "outside_bytes": lambda rule, node: may_leave_bytes(rule._given(node)),
     "certain": Specialised._certain,
     "all": Specialised._all_have_dims,
 }
