@@ -3269,6 +3269,40 @@ class Net(nn.Module):
     def forward(self, x, y):
         return x * self.scale + y * self.shift
 """
+# What one member of an enum fills, each in its turn.
+FILLED_IN_TURN = """
+import enum
+
+
+class Begin(enum.Enum):
+    HALF = "half"
+    ONE = "one"
+
+    @classmethod
+    def from_str(cls, name):
+        return cls(name)
+
+    def apply(self, x, scale):
+        if self == Begin.HALF:
+            nn.init.constant_(x, 0.5 * scale)
+        elif self == Begin.ONE:
+            nn.init.ones_(x)
+
+
+class Net(nn.Module):
+    def __init__(self, bias=True, begin="half"):
+        super().__init__()
+        begin_ = Begin.from_str(begin)
+        self.w = nn.Parameter(torch.Tensor(4))
+        self.bias = nn.Parameter(torch.Tensor(4)) if bias else None
+        for parameter in [self.w, self.bias]:
+            if parameter is not None:
+                begin_.apply(parameter, 3)
+
+    def forward(self, x, y):
+        x = x * self.w + y
+        return x if self.bias is None else x + self.bias
+"""
 # A function in the place of a class, which comes to the blocks by an attribute.
 MADE_BY_A_LAMBDA = """
 class Block(nn.Module):
@@ -7667,6 +7701,14 @@ def test_what_a_member_of_an_enum_fills_has_the_value():
     model = converted(made.code, support)["Net"]()
     assert np.array_equal(model.scale[...], np.full(4, 0.5))
     assert np.array_equal(model.shift[...], np.ones(4))
+
+
+def test_what_is_filled_in_turn_has_the_values():
+    (made,), support, _ = dialect.convert([given(HEAD + FILLED_IN_TURN)], "", "functional")
+    net = converted(made.code, support)["Net"]
+    params = net().init(jax.random.key(0))
+    assert {name: float(array.sum()) for name, array in params.items()} == {"w": 6.0, "bias": 6.0}
+    assert list(net(bias=False).init(jax.random.key(0))) == ["w"]
 
 
 ASKS_FOR_PARAMETERS = """

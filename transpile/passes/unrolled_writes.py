@@ -4,14 +4,14 @@ own to be written.
     for p in [self.w, self.v]:           self.w.data.fill_(2.0)
         p.data.fill_(2.0)          →     self.v.data.fill_(2.0)
 
-So is one that registers arrays under names that are listed, or fills what it finds under them:
+What drops the result of a call that it gives params to may write them, too. So is one that
+registers arrays under names that are listed, or fills what it finds under them:
 
     for name in ["weight", "bias"]:
         p = getattr(layer, name)           nn.init.zeros_(layer.weight)
         nn.init.zeros_(p)            →     nn.init.zeros_(layer.bias)
 
-The rows that a loop over several
-arrays at once writes are taken by their number:
+The rows that a loop over several arrays at once writes are taken by their number:
 
     for x, row in zip(xs, padded):       for i, (x, row) in enumerate(zip(xs, padded)):
         row[: len(x)] = x          →         row = padded[i]
@@ -37,7 +37,7 @@ from ..model.expressions import (
 from ..model.names import binds, bound_once, dotted, everywhere, names_assigned
 from ..model.node import Expression, Node, Statement
 from ..model.program import Class, Function, Scope
-from ..model.statements import Assign, Break, Continue, For, Return
+from ..model.statements import Assign, Break, Continue, ExpressionStatement, For, Return
 from .fresh import Names
 from .pass_ import Changes, Pass
 from .written import is_written
@@ -162,7 +162,30 @@ def _may_be_written_out(loop: For, function: Function, turns: int = 0) -> bool:
     if statements * (turns or len(loop.iterable.children())) > _MOST:
         return False
     listed = turns > 0 or any(isinstance(e, Constant) for e in loop.iterable.children())
-    return listed or any(is_written(n) for n in names if n in inside)
+    if listed or any(is_written(n) for n in names if n in inside):
+        return True
+    given = any(_is_handed(n) for n in names if n in inside)
+    return given and any(_is_param(e, function) for e in loop.iterable.children())
+
+
+def _is_handed(name: Name) -> bool:
+    """Whether a call has it whose result is dropped: `initialise(p, 0.1)` may write it."""
+    call = name.parent
+    if not isinstance(call, Call) or not isinstance(call.parent, ExpressionStatement):
+        return False
+    word = (dotted(call.function) or "").rpartition(".")[2]
+    return name in call.arguments and word not in ("append", "extend", "add", "print")
+
+
+def _is_param(element: Node, function: Function) -> bool:
+    """Whether a function sets a parameter under this path: `self.w = nn.Parameter(v)`."""
+    path = dotted(element) if isinstance(element, Attribute) else None
+    for assign in function.nodes(Assign):
+        if path is not None and assign.expression and path in map(dotted, assign.targets):
+            calls = (n for n in assign.expression.walk() if isinstance(n, Call))
+            if any((dotted(c.function) or "").rpartition(".")[2] == "Parameter" for c in calls):
+                return True
+    return False
 
 
 def _registers(loop: For, me: str) -> bool:
