@@ -158,6 +158,25 @@ CASES = {
         return [self.drop(x, key=k) + i for i, k in enumerate(nn.split(keys[0], 3))] + [self.drop(x, key=k) for k in nn.split(keys[1], 2)]
         """,  # noqa: E501
     ),
+    "turns from a number on": (
+        """for i in range(1, x):
+    x = self.drop(x) + i
+for i in range(0, 3):
+    x = self.drop(x) + i
+for i in range(x, 3):
+    x = self.drop(x) + i
+return x""",
+        """
+        keys = nn.split(key, 3)
+        for i, k in enumerate(nn.split(keys[0], max(x - 1, 0)), 1):
+            x = self.drop(x, key=k) + i
+        for i, k in enumerate(nn.split(keys[1], 3)):
+            x = self.drop(x, key=k) + i
+        for i, k in zip(range(x, 3), nn.split(keys[2], max(3 - x, 0))):
+            x = self.drop(x, key=k) + i
+        return x
+        """,
+    ),
     "turns that nobody counts": (
         "while x.sum() < 3:\n    x = self.drop(x)\nreturn x",
         """

@@ -250,6 +250,22 @@ def test_a_view_by_the_name_of_what_it_is_given(name, word):
     assert f"return x.{word}({name})" in made and not found
 
 
+RESULTS = [
+    ("_, y = x.max(1)  # where", "return y", "y = x.argmax(axis=1)  # where"),
+    ("y, _ = torch.sort(x)", "return y", "y = jnp.sort(x)"),
+    ("y, _ = torch.max(x, 1)", "return y, _", "y, _ = nn.max_dim(x, 1)"),
+    ("y, _ = torch.max(x, 1)", "return lambda: _ + y", "y, _ = nn.max_dim(x, 1)"),
+    ("global _; y, _ = x.max(1)", "return y", "global _; y, _ = nn.max_dim(x, 1)"),
+    ("_, y = torch.mode(x)", "return y", "_, y = nn.mode(x)"),
+]
+
+
+@pytest.mark.parametrize("unpacked, given, expected", RESULTS)
+def test_a_result_that_nobody_reads_is_not_made(unpacked, given, expected):
+    made, found = converted(f"def f(x: torch.Tensor):\n    {unpacked}\n    {given}\n")
+    assert made == f"def f(x: torch.Tensor):\n    {expected}\n    {given}\n" and not found
+
+
 def test_sizes_that_follow_from_data_are_reported():
     text = "def f(x: torch.Tensor, m: Mask):\n    n = x.sum()\n    return torch.zeros(n), x[m]\n"
     assert converted(text, "traced")[1] == [("data-dependent-shape", 3)] * 2

@@ -34,12 +34,33 @@ def length(iterable: Expression) -> Expression | None:
     if not isinstance(iterable, Call) or not iterable.arguments or any(iterable.keywords):
         return None
     kind, first = word(iterable), iterable.arguments[0]
-    if kind == "range" and len(iterable.arguments) == 1:
-        count = clone(first)
-        return Call(Name("max"), [count, Constant(0)]) if _may_be_negative(first) else count
     if kind == "range":
-        return Call(Name("len"), [clone(iterable)])
+        return _turns(iterable.arguments)
     return length(first) if kind in ("enumerate", "reversed", "zip", "list") else None
+
+
+def _turns(arguments: list[Expression]) -> Expression:
+    """`n` of `range(0, n)`, `max(n - 1, 0)` of `range(1, n)`."""
+    first, end, *step = arguments if len(arguments) > 1 else (Constant(0), *arguments)
+    if step or not isinstance(first, (Attribute, Binary, Constant, Name)):
+        return Call(Name("len"), [Call(Name("range"), [clone(a) for a in arguments])])
+    number, last = getattr(first, "constant", None), getattr(end, "constant", None)
+    if isinstance(number, int) and isinstance(last, int):
+        return Constant(max(last - number, 0))
+    if number == 0 and not _may_be_negative(end):
+        return clone(end)
+    count = clone(end) if number == 0 else Binary(clone(end), "-", clone(first))
+    return Call(Name("max"), [count, Constant(0)])
+
+
+def beginning(iterable: Expression) -> list[Expression] | None:
+    """What `enumerate` is given of a range beside the keys: `1` of `range(1, n)`."""
+    if not isinstance(iterable, Call) or word(iterable) != "range" or len(iterable.arguments) > 2:
+        return None
+    first = iterable.arguments[0] if len(iterable.arguments) > 1 else Constant(0)
+    if not isinstance(first, Constant):
+        return None
+    return [clone(first)] if first.constant else []
 
 
 def _is_iterator(value: Expression) -> bool:

@@ -27,7 +27,7 @@ from ...model.node import Expression, Node, Statement
 from ...model.program import Class, Function
 from ...model.statements import Assign, Block, Break, Continue, For, If, Raise, Return, While
 from ...model.turns import turns
-from .counting import at_start, length, pair, word
+from .counting import at_start, beginning, length, pair, word
 
 Give = Callable[[Expression], None]
 _LEAVING = (Return, Raise, Break, Continue)
@@ -251,9 +251,9 @@ class Keys:
         if kind == "range" and count is not None and unused:
             target.replace(Name(name))
             iterable.replace(keys)
-        elif kind == "range" and count is not None and word(count) in ("", "max"):
+        elif count is not None and (begins := beginning(iterable)) is not None:
             target.wrap(lambda target: pair(target, name))
-            iterable.replace(Call(Name("enumerate"), [keys]))
+            iterable.replace(Call(Name("enumerate"), [keys, *begins]))
         elif kind == "zip" and isinstance(target, Display) and isinstance(iterable, Call):
             flat = target
             flat.wrap(lambda _: Display("tuple", [*flat.elements, Name(name)]))

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from ...facts.bindings import Definitions
+from ...facts.bindings import Definitions, Liveness
 from ...facts.leading import Leading
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import UNKNOWN, Package, Tensor, Torch, is_traced
 from ...model.effects import Unconverted
 from ...model.expressions import Attribute, Call, Name, NamedExpression, Subscript
 from ...model.names import dotted
-from ...model.node import Expression, Node
+from ...model.node import Expression, Node, Statement
 from ...model.operators import Binary, Boolean, Compare, Unary
 from ...model.positions import source_of
 from ...model.program import Class, File, Function, Scope
@@ -62,6 +62,15 @@ class Conversion:
     def definitions(self) -> Definitions:
         """Which definitions the names of the scope have where they are read."""
         return Definitions(self.scope)
+
+    @cached_property
+    def _liveness(self) -> Liveness:
+        assert isinstance(self.scope, Function)
+        return Liveness(self.scope)
+
+    def live_after(self, statement: Statement) -> frozenset[str]:
+        """The names of a function whose values are read after a statement of it."""
+        return self._liveness.after.get(statement, frozenset())
 
     def visit(self, node: Node) -> None:
         """See to a node and to all below it."""

@@ -9,6 +9,7 @@ from ...model.statements import Assert, Assign, Delete, ExpressionStatement, For
 from ...source.lower_ast import expression
 from .conversion import Conversion
 from .literals import known
+from .subscripts import only_one
 
 DISTRIBUTION = "a module is no distribution too: hold the distribution as an attribute"
 
@@ -74,6 +75,8 @@ def asserted(c: Conversion, node: Node) -> bool:
 def assign(c: Conversion, node: Node) -> bool:
     """An assignment: a name that is bound refers to nothing of torch's."""
     assert isinstance(node, Assign)
+    if only_one(c, node):
+        return True
     for target in node.targets:
         _target(c, target)
     if node.expression is not None:

@@ -4,9 +4,11 @@ from collections.abc import Callable
 
 from ...facts.values.lattice import External, Sequence, Static, Tensor, Torch
 from ...model.effects import Put
-from ...model.expressions import Attribute, Call, Constant, Display, Slice, Subscript
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Subscript
 from ...model.node import Expression, Node
 from ...model.operators import Compare
+from ...model.program import Function
+from ...model.statements import Assign, Declaration
 from ...source.lower_ast import expression
 from .bind import arguments_of
 from .conversion import Conversion
@@ -25,6 +27,22 @@ def subscript(c: Conversion, node: Node) -> bool:
         if picked(c, node, node.object, f"[{place}]"):
             return True
     return isinstance(known(node.object), Tensor) and _index(c, node)
+
+
+def only_one(c: Conversion, node: Assign) -> bool:
+    """`_, i = x.max(1)`, of which one result alone is read: `i = x.argmax(axis=1)`."""
+    target, call, scope = node.targets[0], node.expression, c.scope
+    if len(node.targets) > 1 or node.operator or not isinstance(scope, Function):
+        return False
+    names = target.elements if isinstance(target, Display) else []
+    if len(names) != 2 or not isinstance(call, Call):
+        return False
+    kept = {n for d in scope.nodes(Declaration) for n in d.names} | c.live_after(node)
+    read = [i for i, n in enumerate(names) if not isinstance(n, Name) or n.id in kept]
+    if len(read) != 1 or not picked(c, call, call, f"[{read[0]}]"):
+        return False
+    c.changes.replace(target, lambda _: names[read[0]])
+    return True
 
 
 def picked(c: Conversion, node: Expression, call: Expression, which: str) -> bool:
