@@ -27,6 +27,13 @@ CHANGED = {
         + "".join(f"        {name},\n" for name in [*LONG.split(", "), "h"])
         + "    )\n    return y\n"
     ),
+    # a function that is new stands apart, with its comment
+    "def f(self, x):\n    y = x\n    def g(x):\n        return x\n    x = g(x)\n    return x\n": (
+        "def f(self, x):\n    y = x\n\n    def g(x):\n        return x\n\n    x = g(x)\n    return x\n"
+    ),
+    "def f(self, x):\n    if x:\n        # why\n        def g(x):\n            return x\n    else:\n        g = None\n    return x\n": (
+        "def f(self, x):\n    if x:\n        # why\n        def g(x):\n            return x\n\n    else:\n        g = None\n    return x\n"
+    ),
     # brackets that the user laid out stay so
     "def f(self, x):\n    y = g(\n        x\n    )\n    return x\n": (
         "def f(self, x):\n    y = g(\n        x\n    )\n    return x\n"

@@ -50,7 +50,8 @@ def format_changed(code: str, original: str, line_length: int = LINE_LENGTH) -> 
 
 def _with_own_gaps(code: str, original: str) -> str:
     """The code without blank lines after the head of a function that had none there, since what
-    stood first is gone (`super().__init__()`), and with one after each function that is new."""
+    stood first is gone (`super().__init__()`), and with one after each function that is new, and
+    before it in a function."""
     before = {f.name: f for f in _functions(original)}
     lines = code.splitlines()
     gone: set[int] = set()
@@ -59,7 +60,9 @@ def _with_own_gaps(code: str, original: str) -> str:
         old = before.get(f.name)
         if old is None or old.first == old.head:
             gone.update(range(f.head, f.first))
-        if old is None and f.method != "__call__" and f.end < len(lines):
+        if f.inner and f.name.replace(".__call__.", ".forward.") not in before:
+            ends.update(at for at in (f.start, f.end) if _lacks_a_gap(lines, at))
+        elif old is None and f.method != "__call__" and f.end < len(lines):
             following = lines[f.end].lstrip()
             if following.startswith(("def ", "async def ", "@", "class ")):
                 ends.add(f.end)
@@ -69,11 +72,21 @@ def _with_own_gaps(code: str, original: str) -> str:
     return "\n".join(out) + "\n" * code.endswith("\n")
 
 
+def _lacks_a_gap(lines: list[str], at: int) -> bool:
+    """Whether two statements meet at a line, neither of which is in the other."""
+    pair = lines[at - 1 : at + 1]
+    if len(pair) < 2 or not all(map(str.strip, pair)) or pair[0].lstrip().startswith("#"):
+        return False
+    return indent(pair[0]) >= indent(pair[1])
+
+
 class _Function(NamedTuple):
-    """A function of a file by its dotted name: the lines of its body begin at `head`, with blank
-    ones up to `first`, and end before `end`."""
+    """A function of a file by its dotted name, from line `start` on: the lines of its body begin at
+    `head`, with blank ones up to `first`, and end before `end`."""
 
     name: str
+    inner: bool  # whether it stands in another
+    start: int
     head: int
     first: int
     end: int
@@ -88,14 +101,15 @@ def _functions(code: str) -> list[_Function]:
     lines = code.splitlines()
     found: list[_Function] = []
 
-    def visit(node: ast.AST, path: str) -> None:
+    def visit(node: ast.AST, path: str, inner: bool = False) -> None:
         for child in below(node):
-            name = path
+            name, inside = path, inner
             if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 name = f"{path}.{child.name}"
             if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                found.append(_function(name, child, lines))
-            visit(child, name)
+                found.append(_function(name, inner, child, lines))
+                inside = True
+            visit(child, name, inside)
 
     if (module := _parsed(code)) is not None:
         visit(module, "")
@@ -110,7 +124,7 @@ def _parsed(code: str) -> ast.Module | None:
 
 
 def _function(
-    name: str, node: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]
+    name: str, inner: bool, node: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]
 ) -> _Function:
     top = node.body[0]
     head = min([top.lineno, *(d.lineno for d in getattr(top, "decorator_list", []))]) - 1
@@ -120,7 +134,8 @@ def _function(
         head -= 1
     first = next((i for i in range(head, len(lines)) if lines[i].strip()), head)
     first = first if top.lineno > node.lineno else head
-    return _Function(name, head, first, node.end_lineno or len(lines))
+    start = min([node.lineno, *(d.lineno for d in node.decorator_list)]) - 1
+    return _Function(name, inner, start, head, first, node.end_lineno or len(lines))
 
 
 def _changed(before: list[str], after: list[str]) -> Iterator[tuple[int, int]]:
