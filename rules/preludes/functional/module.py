@@ -306,6 +306,19 @@ def split(key, n):
     return [None] * n if key is None else jax.random.split(key, n)
 
 
+def stateful(function, state, *name):
+    """``function`` for who knows of no state: what each of its calls gives back is put into ``state``,
+    or under a name in it."""
+
+    def call(*args, **kwargs):
+        old = state[name[0]] if name else state
+        output, new = function(old, *args, **kwargs)
+        state.update({name[0]: new} if name else new)
+        return output
+
+    return call
+
+
 def fold_in(key, i):
     """The key of turn ``i``, or None where no key was given."""
     return None if key is None else jax.random.fold_in(key, i)

@@ -6,41 +6,20 @@ self.act(x)              self.act.apply(params["act"], state["act"], x, key=key,
                          where its class is not known
 """
 
-from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module, element_of
-from ...model.copy import clone
 from ...model.effects import Apply, BoundMethod, Support, Unconverted
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Constant,
-    Dictionary,
-    Lambda,
-    Name,
-    Starred,
-    Subscript,
-)
-from ...model.names import dotted
-from ...model.node import Expression, Node
-from ...model.operators import Compare, Conditional
+from ...model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript
+from ...model.node import Expression
 from ...model.positions import source_of
-from ...model.program import Function, Parameter
+from ...model.program import Function
 from ...model.statements import Assign, Block, For
-from ..placed import parameter_for
 from ..reports import Reports
 from ..threading.threads import UPDATED, checkpointed, scanned
 from ..ties import below
 from .conventions import Conventions
-from .given import (
-    called_once,
-    element,
-    is_given,
-    lists_given,
-    modules_given,
-    modules_kept,
-    named_once,
-    only_compared,
-)
+from .given import element, is_given, lists_given, modules_given, only_compared
+from .handed_on import HandedOn
+from .leaves import UNKNOWN_PLACE
 from .lost import is_lost, is_named
 from .path import Path, is_above, is_unbound, module_of
 from .paths import Paths
@@ -48,9 +27,6 @@ from .plan import Plan, Words
 from .tied import TiedParams
 from .turns import two_kinds
 
-UNKNOWN_PLACE = "it is not known where the params of this module are"
-
-ONE_KEY = "this draws with one key where it is passed on: that is right where it is called once"
 LISTED = "a list of modules is handed to what may call them, and has no params"
 
 
@@ -65,7 +41,7 @@ class Calls:
         self.conventions = plan.conventions
         self.tied = TiedParams(plan.ties.of(paths.owner), words.params)
         self._modes: list[Call] = []
-        self.drawing: set[Node] = set()  # what is handed on with a key
+        self.handed_on = HandedOn(function, plan, paths, words, reports, self._entry)
 
     def write(self) -> None:
         """Give params and state to calls; keys are given after it, the mode by `finish`."""
@@ -80,13 +56,7 @@ class Calls:
             elif not again:
                 self._arguments(call)
                 self._call(call)
-        for method in [n for n in own(self.function) if isinstance(n, BoundMethod)]:
-            self._handed_on(method)
-        for default in modules_kept(self.function):
-            self._bind(default, default)
-        for module in [n for n in own(self.function) if isinstance(n, Attribute)]:
-            if self._stands_in(module):
-                self._bind(module, module)
+        self.handed_on.write()
 
     def finish(self) -> None:
         """Give the mode to the calls that ask for it."""
@@ -170,7 +140,7 @@ class Calls:
         targets, root = self.conventions.targets(call), self.conventions.given_root(call)
         for argument in modules_given(call):
             if argument is not root and not only_compared(call, argument, targets):
-                self._bind(argument, argument, called_once(call, argument, targets))
+                self.handed_on.argument(call, argument, argument, targets)
         lists = lists_given(call)
         if lists and self.conventions.targets(call) and self.paths.holders.chosen(call) is None:
             for argument in lists:
@@ -210,76 +180,6 @@ class Calls:
             self._modes.append(call)
         call.function = Support("scan_layers")
         self._give(call, [layers, self._entry(path, layers)])
-
-    # --- methods and modules as values ------------------------------------------------------------
-
-    def _handed_on(self, method: BoundMethod) -> None:
-        """`map(self.block, xs)`: what is handed on has its params with it."""
-        value, around = method.value, method.parent
-        module = method.object if isinstance(value, FunctionValue) else method
-        targets = self.conventions.targets(around) if isinstance(around, Call) else None
-        if isinstance(around, Call) and targets:
-            self._bind(method, module, called_once(around, method, targets))
-        else:
-            self._bind(method, module, again=not named_once(method, self.function))
-
-    def gives_key(self, call: Call, argument: Expression) -> bool:
-        """Whether what a function is handed to calls it with a key."""
-        for function in self.conventions.targets(call) or ():
-            name = parameter_for(call, argument, function)
-            called = [c for c in function.nodes(Call) if dotted(c.function) == name]
-            draw = [c for c in called if "key" in c.keywords or self.conventions.of_call(c).draws]
-            return bool(called) and len(draw) == len(called)
-        return False
-
-    def _stands_in(self, module: Attribute) -> bool:
-        """Whether a module of `self` stands in for one that may be given: `line = self.line`, of a
-        parameter that is called."""
-        assign = module.parent
-        if not isinstance(assign, Assign) or not isinstance(module.value, Module):
-            return False
-        names = {t.id for t in assign.targets if isinstance(t, Name)}
-        return any(
-            is_given(call) and isinstance(call.function, Name) and call.function.id in names
-            for call in self.function.nodes(Apply, Call)
-        )
-
-    def _bind(
-        self, value: Expression, module: Expression, once: bool = True, again: bool = False
-    ) -> None:
-        """What is handed on is bound to what it takes; `once`: it is known to be called once;
-        `again`: each call is Python's own, and has a key of its own."""
-        threads = self.conventions.of_value(value)
-        if not (threads.params or threads.takes or threads.mode or threads.draws):
-            return
-        path = self.paths.of(module)
-        if threads.takes or path is None:
-            why = UNKNOWN_PLACE if not threads.takes else "what has a state is handed on as a value"
-            self.reports.unconverted("module-value", value, why)
-            return
-        call = Call(Attribute(Name("functools"), "partial"), [clone(value)])
-        if threads.params:
-            call.append(self._entry(path, module))
-        if threads.draws:
-            self.drawing.add(call)
-            if not once:
-                self.reports.report("taken-for-granted", value, ONE_KEY)
-        if threads.mode:
-            call.append(Name(self.words.training), "training")
-        optional = isinstance(module.value, Module) and module.value.none
-        value.replace(call)
-        if optional and not again:
-            test = Compare([clone(value), Constant(None)], ["is not"])
-            call.wrap(lambda call: Conditional(call, test, Constant(None)))
-        if again and threads.draws:
-            call.function = call.arguments.pop(0)
-            del call.keywords[0]
-            at = call.keywords.count(None)
-            call.arguments.insert(at, Starred(Name("inputs")))
-            call.keywords.insert(at, None)
-            call.adopt()
-            call.restate()
-            call.wrap(lambda call: Lambda([Parameter("inputs", "*")], call))
 
 
 def without_scans(function: Function, conventions: Conventions) -> None:

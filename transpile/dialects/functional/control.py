@@ -1,7 +1,9 @@
 """Blocks under control of data: on the host, and what they write of params and state."""
 
 from ...model.control_flow import Cond, Loop, Repeat, Scan
-from ...model.expressions import Display, Name, Subscript
+from ...model.copy import clone
+from ...model.effects import Support
+from ...model.expressions import Call, Display, Name, Subscript
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function
 from ...model.statements import Assign, For, If, While
@@ -19,7 +21,10 @@ def on_host(function: Function) -> None:
 
 
 def stored(node: Node) -> list[Expression]:
-    """The places that a statement writes into."""
+    """The places that a statement writes into, or a call of what is handed on with its state."""
+    if isinstance(node, Call) and isinstance(node.function, Support):
+        part = node.arguments[1:] if node.function.name == "stateful" else []
+        return [Subscript(clone(part[0]), clone(part[-1]))] if part else []
     if not isinstance(node, Assign):
         return []
     found: list[Expression] = []

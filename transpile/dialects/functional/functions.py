@@ -140,7 +140,7 @@ class Running(running.Running):
         return [Assign([entry], value)]
 
     def _is_drawing(self, call: Call) -> bool:
-        return call in self.calls.drawing or super()._is_drawing(call)
+        return call in self.calls.handed_on.drawing or super()._is_drawing(call)
 
     # --- steps ------------------------------------------------------------------------------------
 
@@ -190,9 +190,11 @@ class Running(running.Running):
             if self.plan.threads(made.function).takes:
                 why = f"{name.id} takes the state, and what it is handed to does not give it"
                 self.reports.unconverted("state-in-expression", name, why)
-            elif self.plan.threads(made.function).draws and not self.calls.gives_key(around, name):
+            elif self.plan.threads(made.function).draws and not self.calls.handed_on.gives_key(
+                around, name
+            ):
                 call = Call(clone(name), [Starred(Name("inputs"))])
-                self.calls.drawing.add(call)
+                self.calls.handed_on.drawing.add(call)
                 name.replace(Lambda([Parameter("inputs", "*")], call))
 
     def _copied_state(self) -> None:
