@@ -8413,6 +8413,36 @@ def test_floats_wrap_as_bytes(target):
     verify(HEAD + WRAPPED_BYTES, "Net", "", inputs, target)
 
 
+KEPT_DRAWS = """
+def noisy(x):
+    return x + torch.rand(4)
+
+
+def plain(x):
+    return x
+
+
+KINDS = {"noisy": noisy, "plain": plain}
+
+
+class Net(nn.Module):
+    def __init__(self, kind="noisy"):
+        super().__init__()
+        self.f = KIND
+
+    def forward(self, x):
+        return self.f(x)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("kept", ("KINDS[kind]", "noisy if kind else plain"))
+def test_a_function_that_draws_and_is_kept_beside_others_is_told(target, kept):
+    text = HEAD + KEPT_DRAWS.replace("= KIND\n", f"= {kept}\n")
+    (made,), _, _ = dialect.convert([given(text)], "", target)
+    assert "draw-in-value" in {d.id for d in made.diagnostics}
+
+
 BEGUN_WITHOUT = """
 class Net(nn.Module):
     def __init__(self, scaled=True):

@@ -24,6 +24,7 @@ from ..definitions import PRELUDES, Prelude, Rules, prelude
 from ..faults import Faults
 from ..import_time import fit_metaclasses
 from ..imports import Words
+from ..kept_draws import KEPT, kept_draws
 from ..method_names import rename_methods
 from ..output import Output
 from ..reports import Reports
@@ -74,6 +75,8 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     signatures = as_methods(project, solve, lambda t: t.takes or t.draws, reports)
     plan = Plan(project, facts, signatures, lists.names)
     walking.keep_order(project, facts, walking.ALL)
+    for name in kept_draws(project, lambda f: plan.threads(f).draws):
+        reports.report("draw-in-value", name, KEPT)
     refuse_taken(plan.signatures, TAKEN, reports)
     report_shared(plan, reports, together=False)
     report_doubled(lists.doubled, reports)

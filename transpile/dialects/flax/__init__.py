@@ -38,6 +38,7 @@ from ..faults import Faults
 from ..fresh import fresh, taken
 from ..import_time import fit_metaclasses
 from ..imports import Words, fit
+from ..kept_draws import KEPT, kept_draws
 from ..library import definition_text
 from ..output import Output
 from ..reports import Reports
@@ -104,6 +105,9 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     reports = Reports(faults, told)
     for function in [f for f in plan.takes if f.file in project.names]:
         refuse_decorated(function, project, reports, words=True)
+    for name in kept_draws(project, plan.takes.__contains__):
+        if name.nearest(Function) is None:
+            reports.report("draw-in-value", name, KEPT)
     report_doubled(lists.doubled, reports)
     report_repeated(plan, reports, modules=False)
     lowered = [lower(plan, file, file.walk(), faults) for file in files]

@@ -8,12 +8,12 @@ from ...model.operators import Binary, Compare
 from ...model.program import Class, Function, Parameter
 from ...model.statements import Assign, Block, ExpressionStatement, If, Pass
 from ...source.lower_ast import expression
+from ..kept_draws import KEPT
 from ..parameters import add_keyword, conclude
 from ..walking import names_in_order
 from .lowering import Lowering, nnx
 
 RNGS = "nnx.Rngs"
-_KEPT = "this function draws, and what it is kept as is called without a key for it"
 _BESIDE = (
     "stands in an nnx.List, whose parts have numbers: extend nn.Module, and hold the list in it"
 )
@@ -26,7 +26,7 @@ def function(low: Lowering, node: Function) -> None:
     for name in [*node.nodes(Name), *defaults]:
         drawn = isinstance(name.value, FunctionValue) and name.value.function in low.plan.takes
         if drawn and not isinstance(name.parent, (Call, Assign, Compare)):  # these know what it is
-            low.report("draw-in-value", name, _KEPT)
+            low.report("draw-in-value", name, KEPT)
     cls = low.plan.owner(node)
     made = cls is not None and node.name == "__init__" and low.plan.has_own_noise(cls)
     if taken is not None:

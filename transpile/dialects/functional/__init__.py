@@ -8,6 +8,7 @@ from .. import captured, library, second_names, shared_parts, support, walking, 
 from ..definitions import PRELUDES, Prelude, Rules, prelude
 from ..faults import Faults
 from ..imports import Words
+from ..kept_draws import KEPT, kept_draws
 from ..method_names import rename_methods
 from ..output import Output
 from ..repeated import repeated
@@ -45,6 +46,8 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     threaded = lambda t: t.takes or t.draws or t.params or t.mode
     plan = Plan(project, facts, as_methods(project, solve, threaded, reports))
     walking.keep_order(project, facts, (SUBMODULE,))
+    for name in kept_draws(project, lambda f: plan.threads(f).draws):
+        reports.report("draw-in-value", name, KEPT)
     plan.repeated.update(name for name, _ in repeated(plan))
     refuse_taken(plan.conventions, TAKEN, reports)
     report_shared(plan, reports)
