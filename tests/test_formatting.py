@@ -190,3 +190,14 @@ def test_calls_over_several_lines_in_a_new_statement():
     assert "            y, state = self.step(\n                x,\n                state\n            )\n" in code
     call = next(n for n in ast.walk(ast.parse(code)) if isinstance(n, ast.Call) and ast.unparse(n.func) == "self.steps")
     assert [ast.unparse(a) for a in call.args[2:]] == ["many.of_which_none", "many.stands_alone_on_its_line", "many.nor_does_the_last", "state"]
+
+
+def test_what_is_given_behind_a_keyword_of_another_name():
+    text = (
+        "import torch.nn as nn\n\n\nclass A(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n"
+        "        self.a = nn.Dropout(p=n)\n        self.b = nn.Dropout(\n            p=n,\n        )\n\n"
+        "    def forward(self, x):\n        return self.b(self.a(x))\n\n"
+    )
+    code = convert_source(text, "flax").code
+    assert "self.a = nnx.Dropout(rate=n, rngs=rngs)\n" in code
+    assert "            rate=n,\n            rngs=rngs,\n        )\n" in code

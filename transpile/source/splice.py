@@ -247,12 +247,15 @@ def _joint(call: Call, at: int) -> str:
 
 
 def _starts(call: Call, arguments: list[Expression]) -> Iterator[int]:
-    """Where arguments begin in the text, with their keywords."""
+    """Where arguments begin in the text, with the keywords that they have there."""
     assert call.file is not None
     for argument in arguments:
-        word = next(w for a, w in zip(call.arguments, call.keywords) if a is argument)
         place = argument.place() or (argument.start, 0)
-        yield call.file.text.rfind(word, call.start, place[0]) if word else place[0]
+        word = _KEYWORD.search(call.file.text[call.start : place[0]])
+        yield call.start + word.start() if word else place[0]
+
+
+_KEYWORD = re.compile(r"\w+\s*=\s*\Z")
 
 
 def _equals(call: Call) -> str:
