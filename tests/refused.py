@@ -88,12 +88,6 @@ REFUSED: dict[str, list[str]] = {
         "test_initializers.py::test_constructors_start_as_in_torch[a local that a condition on data changes]",
         "test_initializers.py::test_constructors_start_as_in_torch[weights that layers compute]",
         "test_initializers.py::test_initialisers_by_name_and_names_that_a_lambda_has_too",
-        "test_optional_params.py::test_objects_fill_params[a method of an object-False]",
-        "test_optional_params.py::test_objects_fill_params[a method of an object-True]",
-        "test_optional_params.py::test_objects_fill_params[in a loop-False]",
-        "test_optional_params.py::test_objects_fill_params[in a loop-True]",
-        "test_optional_params.py::test_objects_fill_params[made there-False]",
-        "test_optional_params.py::test_objects_fill_params[made there-True]",
     ],
     "stores through an item of what is assigned to its own base, and by the keys of another dict": [
         "test_items.py::test_an_item_is_written_where_it_is_a_view[assigned to the base]",
