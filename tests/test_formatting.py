@@ -196,7 +196,7 @@ def test_what_is_given_behind_a_keyword_of_another_name():
     text = (
         "import torch.nn as nn\n\n\nclass A(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n"
         "        self.a = nn.Dropout(p=n)\n        self.b = nn.Dropout(\n            p=n,\n        )\n\n"
-        "    def forward(self, x):\n        return self.b(self.a(x))\n\n"
+        "    def forward(self, x):\n        return self.b(self.a(x))\n"
     )
     code = convert_source(text, "flax").code
     assert "self.a = nnx.Dropout(rate=n, rngs=rngs)\n" in code
