@@ -8443,6 +8443,31 @@ def test_a_function_that_draws_and_is_kept_beside_others_is_told(target, kept):
     assert "draw-in-value" in {d.id for d in made.diagnostics}
 
 
+MADE_TO_FIT = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("grid", torch.arange(5.0), persistent=False)
+
+    def fit(self, n):
+        if self.grid.shape[0] != n:
+            self.grid = torch.arange(float(n))
+
+    def scaled(self, x):
+        return x * self.grid
+
+    def forward(self, x):
+        self.fit(x.shape[1])
+        return self.scaled(x) + self.grid
+"""
+
+
+@pytest.mark.parametrize("target", ("flax", "equinox"))
+def test_a_buffer_is_made_anew_to_fit(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64)]
+    verify(HEAD + MADE_TO_FIT, "Net", "", inputs, target)
+
+
 BEGUN_WITHOUT = """
 class Net(nn.Module):
     def __init__(self, scaled=True):

@@ -15,6 +15,7 @@ from ..model.names import dotted
 from ..model.node import Expression
 from ..model.operators import Binary
 from ..model.program import Class
+from ..model.statements import If
 from .modules import Modules
 from .values.lattice import Static, Tensor
 from .values.operators import NUMBERS
@@ -32,7 +33,24 @@ def becomes_another(modules: Modules, classes: Iterable[Class | None], write: Wr
         return False
     fields = [modules.fields(cls).get(write.target.name) for cls in classes if cls is not None]
     begun = [value for field in fields if field is not None for value in field.values]
+    if _under_its_shape(write):
+        return True
     return any(_is_another(one, write) or _keeps_place(one, write) for one in begun)
+
+
+def _under_its_shape(write: Write) -> bool:
+    """Whether it stands under a test of the shape of the array that it is written to:
+    `if self.grid.shape[0] != n: self.grid = torch.arange(n)`."""
+    tests = [around.test for around in write.ancestors() if isinstance(around, If)]
+    asked = (n.object for t in tests for n in t.walk() if isinstance(n, Attribute))
+    target = write.target
+    return any(
+        isinstance(of, Read)
+        and of.name == target.name
+        and dotted(of.object) == dotted(target.object)
+        and getattr(of.parent, "name", "") in ("shape", "size")
+        for of in asked
+    )
 
 
 def _keeps_place(begun: Expression, write: Write) -> bool:
