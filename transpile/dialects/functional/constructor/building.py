@@ -25,11 +25,12 @@ from ....model.effects import (
     Walk,
     Write,
 )
-from ....model.expressions import Attribute, Call, Constant, Display, Name, is_none
+from ....model.expressions import Attribute, Call, Constant, Display, Lambda, Name, is_none
 from ....model.names import dotted
 from ....model.node import Expression, Node
 from ....model.operators import Boolean, Conditional, Unary, asks_for_none
-from ....model.program import Function
+from ....model.positions import source_of
+from ....model.program import Function, Parameter
 from ....model.statements import Assign, Block, ExpressionStatement, For, If
 from ...faults import raising
 from ...leaves import plainly
@@ -123,7 +124,10 @@ class Building:
         if named or self.plan.conventions.of_value(node) == NOTHING:
             node.become(Attribute(node.object, node.name))
             return
-        self.reports.raises("module-value", node, _KEPT)
+        self.reports.report("module-value", node, _KEPT)  # where it is called it raises
+        says = raising(Unconverted("module-value", source_of(node)), Support)
+        given = [Parameter("inputs", "*"), Parameter("named", "**")]
+        node.replace(Lambda(given, says))
 
     def _wraps(self, call: Call) -> None:
         """`self.f = twice(self.fc)`: a function made of a module calls it without params."""
