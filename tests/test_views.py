@@ -15,6 +15,7 @@ pytestmark = pytest.mark.usefixtures("wide")
 
 # name -> body of `def f(x, y)`, or definitions that end in an `f`; what torch itself refuses to differentiate is detached
 PROGRAMS = {
+    "method changes an argument": "class A:\n    def go(self, t):\n        t.add_(1)\n\n\ndef f(x, y):\n    z = x.clone()\n    A().go(z)\n    return z * y",
     "slice of a slice": "z = x.clone()\nw = z[1:][:, 2:]\nw.zero_()\nreturn z * y",
     "row of a transposed": "z = x.clone()\nw = z.t()[1]\nw += 1\nreturn z * y",
     "a view of data": "z = x * 1\nt = z.data.view(-1)\nt[1:].add_(1)\nreturn z * z",
@@ -204,7 +205,6 @@ REFUSED = {
     "alias through a call that may give another": ("def same(t, u=None):\n    return t if u is None else u\nz = x.clone()\nw = same(z)\nw.add_(1)\nreturn z * y", "aliased-write"),
     "view returned by a call": ("def first(t):\n    return t[0]\nz = x.clone()\nw = first(z)\nw.add_(1)\nreturn z * y", "aliased-write"),
     "star argument changed": ("def g(*ts):\n    for t in ts:\n        t.mul_(2)\nz = x.clone()\ng(z)\nreturn z * y", "mutated-argument"),
-    "method changes an argument": ("class A:\n    def go(self, t):\n        t.add_(1)\n\n\ndef f(x, y):\n    z = x.clone()\n    A().go(z)\n    return z * y", "mutated-argument"),
     "conditional view": ("z = x.clone()\nw = z[0] if x.dim() == 2 else z\nw.add_(1)\nreturn z * y", "aliased-write"),
     "view under a static if": ("z = x.clone()\nif x.dim() == 2:\n    w = z[0]\nelse:\n    w = z\nw.add_(1)\nreturn z * y", "aliased-write"),
     "element of a list of names written": ("z = x.clone()\nparts = [z, y]\nparts[0].add_(1)\nreturn z", "aliased-write"),

@@ -6,6 +6,7 @@ from unittest import mock
 
 from tests.facts.programs import Program
 from transpile.facts.calls import Calls
+from transpile.facts.draws import Draws
 from transpile.facts.modules import Modules
 from transpile.facts.stages import Stages
 from transpile.model import effects as nodes
@@ -45,6 +46,7 @@ class Facts:
         self.calls = Calls(self.values)
         self.stages = Stages(self.values, self.calls)
         self.modules = Modules(self.project, layers())
+        self.draws = Draws(self.project, self.values, self.rulebook)
 
 
 class Recognised:

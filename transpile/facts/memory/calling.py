@@ -219,13 +219,21 @@ class Calling(State):
     def found_around(self, target: Target, call: Call, passed: Passed) -> Places:
         """What a function finds around it, or on its self, by the names that this has here."""
         found: Places = frozenset()
-        for name in sorted(passed.free):
-            if (path := self.here(target, call, name)) is not None:
-                found |= self.replaced.get(path, self.places(path))
-        for name in sorted(passed.left):
-            if (path := self.here(target, call, name)) is not None:
+        for name in sorted(passed.free | passed.left):
+            path = self.here(target, call, name)
+            if path is None:
+                found |= self._of_object(call, name)
+            elif name in passed.left:
                 found |= self.places(path)
+            else:
+                found |= self.replaced.get(path, self.places(path))
         return found
+
+    def _of_object(self, call: Call, name: str) -> Places:
+        """What `t.last()` may give of what an object holds that is no module: any of it."""
+        receiver = self.receiver_of(call) if name.startswith("self.") else None
+        known = receiver is None or isinstance(of(receiver), Module)
+        return frozenset() if known else self.shares(receiver)  # type: ignore[arg-type]
 
     def is_inside(self, target: Target) -> bool:
         """Whether what a function finds around it goes by the same name here: of one inside of

@@ -12,12 +12,13 @@ from ...model.expressions import Attribute, Call, Display, ForClause, Name, Subs
 from ...model.names import dotted, everywhere, in_scope, names_assigned, target_names
 from ...model.node import Node
 from ...model.operators import Binary, Unary
-from ...model.program import Function
+from ...model.program import Function, Parameter
 from ...model.rulebook import Rulebook
 from ...model.statements import Assign, Block, For, If, While, With
 from .frame import Frame
-from .lattice import Sequence, Tensor, Value, element_of, is_anything, is_traced
+from .lattice import NUMPY, UNKNOWN, Sequence, Tensor, Value, element_of, is_anything, is_traced
 from .tables import Facts
+from .usage import is_asked
 
 # What makes tensors of arrays, and is seldom given a tensor.
 _TYPES = "Float Double Half Long Int Byte Bool".split()
@@ -37,6 +38,20 @@ def computes_with_arrays(rulebook: Rulebook, name: str, values: list[Value]) -> 
     if short in ("array", "asarray"):  # of a list or of an array: jax.numpy makes the same of both
         return isinstance(spread[0], Tensor)
     return any(map(is_traced, spread))
+
+
+def given_arrays(frame: Frame, parameter: Parameter, seen: Value | None) -> Value | None:
+    """What calls give; of those that only may mean this method, arrays of NumPy's alone. What a
+    method of an object that is no module makes a tensor of, is one of these."""
+    name = parameter.name
+    plain = frame.cls is not None and not frame.facts.project.is_module(frame.cls)
+    if plain and isinstance(seen, Tensor) and is_bound_to_numpy(frame, parameter, UNKNOWN):
+        seen = None
+    if seen is None and frame.cls is not None and frame.function is not None:
+        handed = (frame.facts.read("handed", frame.function) or {}).get(name)
+        if handed == NUMPY and not is_asked(frame.function, name):
+            return NUMPY
+    return seen
 
 
 def is_bound_to_numpy(frame: Frame, node: Node, value: Value) -> bool:

@@ -38,9 +38,9 @@ from .lattice import (
     least_dims,
     named_classes,
 )
-from .numpy_names import is_bound_to_numpy
+from .numpy_names import given_arrays, is_bound_to_numpy
 from .stand_ins import gives_values, is_cast_and_called, is_taken_once, stood_for
-from .usage import is_asked, is_sliced, may_be_number, may_be_numpy, used_as_tensors
+from .usage import is_sliced, may_be_number, may_be_numpy, used_as_tensors
 
 
 def bound(frame: Frame) -> Env:
@@ -70,7 +70,7 @@ def bound(frame: Frame) -> Env:
 def _bound(frame: Frame, parameter: Parameter, seen: Value | None) -> Value:
     facts, function, name = frame.facts, frame.function, parameter.name
     assert function is not None
-    given = _given(frame, name, seen)
+    given = given_arrays(frame, parameter, seen)
     sliced = given == UNKNOWN and facts.in_forward(function) and is_sliced(function, name)
     as_tensor = sliced or name in used_as_tensors(facts, function)
     if as_tensor and isinstance(given, Static) and may_be_number(facts, function, name):
@@ -87,15 +87,6 @@ def _bound(frame: Frame, parameter: Parameter, seen: Value | None) -> Value:
     elif is_anything(value) and not as_tensor and name in used_as_lists(facts, function):
         value = Sequence(Tensor(assumed=True))
     return NUMPY if not _constructs(frame) and is_bound_to_numpy(frame, parameter, value) else value
-
-
-def _given(frame: Frame, name: str, seen: Value | None) -> Value | None:
-    """What calls give; of those that only may mean this method, arrays of NumPy's alone."""
-    if seen is None and frame.cls is not None and frame.function is not None:
-        handed = (frame.facts.read("handed", frame.function) or {}).get(name)
-        if handed == NUMPY and not is_asked(frame.function, name):
-            return NUMPY
-    return seen
 
 
 def _context(frame: Frame) -> str | None:
