@@ -18,6 +18,32 @@ from ..model.operators import Binary
 from ..model.program import Function
 from ..model.statements import Assign, For, While
 from .placed import ADDING, Placed, Plan
+from .reports import Reports
+
+APART = (
+    "has params of its own here, so that training makes them differ; tie them, or add their "
+    "gradients"
+)
+TWO = (
+    "is an array of its own here, so that training makes them differ; keep it once, or add their "
+    "gradients"
+)
+
+
+def report_repeated(plan: Plan, reports: Reports, modules: bool = True) -> None:
+    """Report the containers that have one param in several places, each with an array of its own;
+    `modules`: also those that have one module."""
+    for name, node in repeated(plan):
+        param = any(map(is_held_param, node.walk()))
+        if modules or param:
+            what = "param" if param else "module"
+            why = f"{name} has one {what} in several places: each {TWO if param else APART}"
+            reports.report("shared-module", node, why)
+
+
+def is_held_param(node: Node) -> bool:
+    value = node.value if isinstance(node, Expression) else None
+    return is_param(value.element if isinstance(value, Sequence) else value)
 
 
 def repeated(plan: Plan) -> Iterator[tuple[str, Node]]:

@@ -23,18 +23,10 @@ from ..model.node import Expression, Node
 from ..model.program import Class, Function
 from ..model.statements import Assign, Declaration, Delete, Return
 from .placed import CONTAINERS, Placed, Plan, Use
-from .repeated import repeated
+from .repeated import APART, TWO, is_held_param
 from .reports import Reports
 from .submodule_paths import holds_modules
 
-_APART = (
-    "has params of its own here, so that training makes them differ; tie them, or add their "
-    "gradients"
-)
-_TWO = (
-    "is an array of its own here, so that training makes them differ; keep it once, or add their "
-    "gradients"
-)
 _ONCE = (
     "is one module in all objects of the class: each has params of its own here, so that training "
     "makes them differ; make it in the constructor"
@@ -68,10 +60,10 @@ class Shared:
         for call in (n for n in self.init.body.walk() if isinstance(n, Call)):
             if isinstance(call.value, Module) or call.value in (None, UNKNOWN):
                 if any(map(_keeps, self._run(call))):
-                    why = f"{text(call.function)} may give one module several times: each {_APART}"
+                    why = f"{text(call.function)} may give one module several times: each {APART}"
                     reports.report("shared-module", call, why)
             if call.function.value == _SHALLOW and isinstance(call.value, Module):
-                why = f"{text(call)} has the params of what it is a copy of in torch: each {_APART}"
+                why = f"{text(call)} has the params of what it is a copy of in torch: each {APART}"
                 reports.report("shared-module", call, why)
         sources: dict[object, list[Use]] = {}  # the places of one module
         for use in self._uses():
@@ -79,11 +71,11 @@ class Shared:
         for uses in sources.values():
             node, found = uses[0].node, {u.attribute for u in uses}
             if any(u.turning for u in uses):
-                why = f"{text(node)} is one module in what every turn makes: each {_APART}"
+                why = f"{text(node)} is one module in what every turn makes: each {APART}"
                 reports.report("shared-module", node, why)
             elif self._is_apart(uses) and self._counts(node, found, used):
                 places, param = " and ".join(sorted(found)), _is_one_param(node)
-                kind, apart = ("param", _TWO) if param else ("module", _APART)
+                kind, apart = ("param", TWO) if param else ("module", APART)
                 why = f"{text(node)} is one {kind} in {places}: each {apart}"
                 reports.report("shared-module", node, why)
 
@@ -150,7 +142,7 @@ class Shared:
 
     def _is_list(self, node: Name) -> bool:
         """Whether a name is that of a list of params, or of the one list of modules that it is."""
-        if _is_param(node):
+        if is_held_param(node):
             return not _is_one_param(node)
         return isinstance(node.value, Sequence) and len(self._bindings.get(node.id, ())) == 1
 
@@ -277,22 +269,6 @@ def report_shared(plan: Plan, reports: Reports, together: bool = True) -> None:
             Shared(cls, init, plan, together).report(reports, used)
 
 
-def report_repeated(plan: Plan, reports: Reports, modules: bool = True) -> None:
-    """Report the containers that have one param in several places, each with an array of its own;
-    `modules`: also those that have one module."""
-    for name, node in repeated(plan):
-        param = any(map(_is_param, node.walk()))
-        if modules or param:
-            what = "param" if param else "module"
-            why = f"{name} has one {what} in several places: each {_TWO if param else _APART}"
-            reports.report("shared-module", node, why)
-
-
-def _is_param(node: Node) -> bool:
-    value = node.value if isinstance(node, Expression) else None
-    return is_param(value.element if isinstance(value, Sequence) else value)
-
-
 def _is_one_param(node: Node) -> bool:
     return isinstance(node, Expression) and is_param(node.value)
 
@@ -300,7 +276,7 @@ def _is_one_param(node: Node) -> bool:
 def report_doubled(lists: Iterable[tuple[str, Node]], reports: Reports) -> None:
     """Report lists of Python's that have more of what stands elsewhere."""
     for name, node in lists:
-        why = f"{name} has modules that stand elsewhere too: each {_APART}"
+        why = f"{name} has modules that stand elsewhere too: each {APART}"
         reports.report("shared-module", node, why)
 
 

@@ -27,8 +27,9 @@ from ..imports import Words
 from ..kept_draws import KEPT, kept_draws
 from ..method_names import rename_methods
 from ..output import Output
+from ..repeated import report_repeated
 from ..reports import Reports
-from ..shared import report_doubled, report_repeated, report_shared
+from ..shared import report_doubled, report_shared
 from ..threading.properties import as_methods
 from ..threading.reserved import refuse_taken
 from ..threading.signatures import Signatures

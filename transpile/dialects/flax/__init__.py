@@ -41,8 +41,9 @@ from ..imports import Words, fit
 from ..kept_draws import KEPT, kept_draws
 from ..library import definition_text
 from ..output import Output
+from ..repeated import report_repeated
 from ..reports import Reports
-from ..shared import report_doubled, report_repeated
+from ..shared import report_doubled
 from ..support import gather
 from ..support import write as write_support
 from . import arrays, calls, classes, control, reads, walks

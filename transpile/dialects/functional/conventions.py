@@ -119,10 +119,9 @@ class Conventions(Signatures):
         plain = [n for n in function.nodes(New) if isinstance(n.value, Instance)]  # Normal(0, 1)
         if function.name == "__init__" or len(function.nodes(*BUILDS)) > len(plain):
             return True
-        if any(isinstance(a.function.value, Module) for a in function.nodes(Apply)):
-            return True
-        calls = function.nodes(Apply, Call)
-        if any(map(is_applied, calls)) or any(map(self.initialised, calls)):  # `net.apply(fill)`
+        runs = any(isinstance(a.function.value, Module) for a in function.nodes(Apply))
+        calls = function.nodes(Apply, Call)  # `net.apply(fill)`
+        if runs or any(map(is_applied, calls)) or any(map(self.initialised, calls)):
             return True
         given = [call for call in function.nodes(Apply, Call) if modules_given(call)]
         return any(self.is_builder(target) for call in given for target in self.targets(call) or ())
