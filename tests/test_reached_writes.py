@@ -48,6 +48,10 @@ CALLED = {
     "parts that are spread": "def g(a, b):\n    a.mul_(2)\n    return a + b\ndef f(x, y):\n    z = x * 1\n    y = g(*z.chunk(2))\n    return z, y",
 }  # fmt: skip
 
+_OBJECT = (
+    "class H:\n    def __init__(self, x):\n        self.x, self.d = x, {'x': x}\n    def half(self):\n"
+    "        return self.x[:2]\n    def all(self):\n        return self.d\n"
+)
 # Where what is written is a view of something that is read again.
 SHARED = {
     "map of a lambda": "a, b = x * 1, y * 1\nq, k = map(lambda t: t[0], (a, b))\nq.add_(1)\nreturn a, q",
@@ -69,6 +73,8 @@ SHARED = {
     "an argument by its keyword": 'def first(**ts):\n    return ts["a"]\ndef f(x, y):\n    z = x * 1\n    q = first(a=z, b=y)\n    q.add_(1)\n    return z',
     "a loop over a generator": _ROWS + "def f(x, y):\n    z = x * 1\n    for r in rows(z):\n        r.add_(1)\n    return z",
     "names from a generator": _ROWS + "def f(x, y):\n    z = x * 1\n    a, b = rows(z)\n    a.add_(1)\n    return z",
+    "a part that an object gives": _OBJECT + "def f(x, y):\n    h = H(x * 1)\n    q = h.half()\n    q += 1\n    return h.x",
+    "a dict that an object gives": _OBJECT + "def f(x, y):\n    h = H(x * 1)\n    for v in h.all().values():\n        v.mul_(2)\n    return h.x",
     "einops": 'from einops import rearrange\ndef f(x, y):\n    z = x * 1\n    q = rearrange(z, "a (b c) -> b a c", b=2)\n    q.add_(1)\n    return z',
 }  # fmt: skip
 

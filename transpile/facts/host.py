@@ -14,6 +14,7 @@ from .values.lattice import Function as FunctionValue
 
 _SPEAKING = frozenset({"builtins.print", "builtins.input", "builtins.open"})
 _DRAWING = ("random.", "numpy.random.")
+_CHANGES = "changes an object"
 _FILLING = frozenset("append extend insert pop remove clear update setdefault add".split())
 
 
@@ -31,7 +32,7 @@ def does(node: Node) -> str | None:
             return "an iterator moves on"
     if isinstance(value, Method) and isinstance(node.function, Attribute):
         if value.name in _FILLING and not isinstance(value.receiver, Sequence):
-            return f".{value.name}() changes an object"
+            return f".{value.name}() {_CHANGES}"
     return None
 
 
@@ -57,11 +58,14 @@ class Host:
             return found
         value = node.function.value
         if isinstance(value, FunctionValue):
-            return self._runs(value.function)
+            owner = value.owner
+            plain = owner is not None and not self.project.is_module(owner)
+            counts = plain and value.function.name in self._counting
+            return f".{value.function.name}() {_CHANGES}" if counts else self._runs(value.function)
         if isinstance(value, Method) and value.name in self._counting:
             receiver = value.receiver
             if receiver == UNKNOWN or isinstance(receiver, Tensor) and receiver.assumed:
-                return f".{value.name}() changes an object"
+                return f".{value.name}() {_CHANGES}"
         return None
 
     def draws(self, call: Call) -> bool:

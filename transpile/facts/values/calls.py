@@ -233,10 +233,14 @@ def _is_class(frame: Frame, function: Module, args: list[Argument], node: Call) 
 def _function(
     frame: Frame, function: Function, args: list[Argument], node: Call, env: Env
 ) -> Value:
-    method = frame.facts.project.owner(function.function) is not None
-    if function.base and method and not through_super(node):
+    named, owner = node.function, frame.facts.project.owner(function.function)
+    if function.base and owner is not None and not through_super(node):
         args = args[1:]  # Base.method(self, …)
-    return functions.call(frame, function, args)
+    found = functions.call(frame, function, args)
+    held = frame.facts.of(named.object) if isinstance(named, Attribute) else UNKNOWN
+    if found != UNKNOWN or not isinstance(held, Object) or owner is frame.cls:
+        return found
+    return methods.call(frame, Method(UNKNOWN, function.function.name), args, node, env)
 
 
 def _external(
@@ -248,8 +252,7 @@ def _external(
 
 
 def _object(frame: Frame, function: Object, args: list[Argument], node: Call, env: Env) -> Value:
-    method = frame.facts.project.find(function.cls, "__call__")
-    if method is not None:
+    if (method := frame.facts.project.find(function.cls, "__call__")) is not None:
         return functions.call(frame, Function(method, function.cls), args)
     return python_calls.call(frame, "self", args)
 
