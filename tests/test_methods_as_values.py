@@ -45,6 +45,7 @@ class M(nn.Module):
 
 CONVERTED = {
     "mapped": "return torch.stack(list(map(self.up, [x, x * 2]))).sum(0) + sum(map(self.scaled, [x, x], (2, 3)))",
+    "handed on with state": "return self.run(self.normed, x)",
     "mapped with state": "a, b = map(self.normed, (x, x + 1))\n        return a + b",
     "mapped with draws": "return sum(map(self.dropped, [x, x]))",
     "a module mapped": "for y in map(self.line, x.chunk(2)):\n            x = x + y.sum()\n        return x",
@@ -69,7 +70,7 @@ EACH = {
     "a closure beside what draws nothing": "def g(t):\n            return F.dropout(t, 0.5) + self.run(self.down, t)\n        return self.run(g, x), self.run(g, x)",
 }  # fmt: skip
 REPORTED = {
-    "state": ("return self.run(self.normed, x)", "pass"),
+    "state": ("f = self.normed\n        return self.run(f, x)", "pass"),
     "kept": ('return self.act["up"](x)', 'self.act = {"up": self.up, "down": self.down}'),
 }  # fmt: skip
 
@@ -81,10 +82,9 @@ CLOSURE = """def make(module):
         return checkpoint(make(self.drop), checkpoint(make(self.line), x))"""
 
 
-STATE = "what is mapped with a state is refused: its calls are not written out yet"
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.xfail(strict=True, reason=STATE)) if n == "mapped with state" else n for n in CONVERTED])
+@pytest.mark.parametrize("name", CONVERTED)
 def test_a_method_as_a_value(name):
     source = MODULE.format(kept="pass", body=CONVERTED[name])
     result = convert_source(source)

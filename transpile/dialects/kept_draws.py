@@ -14,12 +14,14 @@ KEPT = "this function draws, and what it is kept as is called without a key for 
 
 
 def kept_draws(project: Project, draws: Callable[[Function], bool]) -> list[Name]:
-    """Their names; a call, an assignment and a comparison know what the name is."""
+    """Their names; a call, an assignment and a comparison know what the name is, and a method that
+    is handed on has its key with it."""
     names = (n for file in project.ordered for n in file.walk() if isinstance(n, Name))
     return [
         name
         for name in names
         if isinstance(name.value, FunctionValue)
+        and name.value.owner is None
         and not isinstance(name.parent, (Call, Assign, Compare, Function, Class))
         and name.value.function.nearest(Function) is None
         and draws(name.value.function)
