@@ -83,7 +83,6 @@ CLOSURE = """def make(module):
 
 
 
-
 @pytest.mark.parametrize("name", CONVERTED)
 def test_a_method_as_a_value(name):
     source = MODULE.format(kept="pass", body=CONVERTED[name])
