@@ -35,9 +35,8 @@ def names_in_order(me: str) -> Assign:
 
 def keep_order(project: Project, facts: ProgramFacts, kinds: tuple[str, ...]) -> None:
     """`self.down = None` gives no place in torch's order, nor does what was deleted: before a
-    constructor sets such a one, `vars(self).pop("down")`, so that it comes behind the others."""
-    if not go_in_order(project, facts):
-        return
+    constructor sets such a one, `vars(self).pop("down")`, so that it comes behind the others. For
+    programs that `go_in_order`."""
     for function in project.functions():
         me = project.self_name(function)
         if me is not None and facts.stage(function) == "building":

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Set
 from functools import cached_property
 
 from ..model.expressions import Attribute, Call, Name
-from ..model.names import dotted, everywhere, is_own, target_names
+from ..model.names import binds, dotted, everywhere, is_own
 from ..model.node import Expression, Node
 from ..model.program import Function
 from ..model.project import Project
@@ -50,7 +50,7 @@ class Draws:
                     return True
                 if isinstance(node, Name) and node.id not in names:
                     names.add(node.id)
-                    given = (a for a in everywhere(function, Assign) if _binds(a, node.id))
+                    given = (a for a in everywhere(function, Assign) if node.id in binds(a))
                     todo += [a.expression for a in given if a.expression is not None]
                     todo += [a for c in everywhere(function, Call) for a in _filling(c, node.id)]
         return False
@@ -79,7 +79,3 @@ def _filling(call: Call, name: str) -> list[Expression]:
     method = call.function
     grows = isinstance(method, Attribute) and method.name in ("append", "extend", "insert")
     return call.arguments if grows and dotted(method.object) == name else []  # type: ignore[attr-defined]
-
-
-def _binds(assign: Assign, name: str) -> bool:
-    return any(name in target_names(t) for t in assign.targets)

@@ -75,7 +75,8 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     solve = lambda: Signatures(project, facts, there.names())
     signatures = as_methods(project, solve, lambda t: t.takes or t.draws, reports)
     plan = Plan(project, facts, signatures, lists.names)
-    walking.keep_order(project, facts, walking.ALL)
+    if plan.walks:
+        walking.keep_order(project, facts, walking.ALL)
     for name in kept_draws(project, lambda f: plan.threads(f).draws):
         reports.report("draw-in-value", name, KEPT)
     refuse_taken(plan.signatures, TAKEN, reports)

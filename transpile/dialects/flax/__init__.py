@@ -101,7 +101,8 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     gathered = gather(asked, [*preludes, rules]).values()
     plan = Plan(project, facts, asked | {word for entry in gathered for word in entry.uses})
     _make_room(plan)
-    walking.keep_order(project, facts, walking.ALL)
+    if plan.walks:
+        walking.keep_order(project, facts, walking.ALL)
     output, faults = Output(diagnostics=told), Faults("the dialect flax")
     reports = Reports(faults, told)
     for function in [f for f in plan.takes if f.file in project.names]:

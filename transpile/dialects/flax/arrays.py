@@ -33,7 +33,7 @@ from .begun import Begun
 from .held import keeps_modules, tell
 from .lowering import Lowering, nnx, whole
 from .program import RUNNING, dotted_read
-from .rebound import becomes_another, changes_type
+from .rebound import changes_shape, changes_type
 
 IN_PLACE = {"add": "+", "multiply": "*", "divide": "/"}
 
@@ -167,7 +167,7 @@ def write(low: Lowering, node: Write) -> None:
     begins = None if own else _begins_from_outside(low, node)
     changed = stored.becomes_another(low.plan.modules, _holders(low, node), node)
     changed = changed or own and changes_type(low, node)
-    shaped = changed or own and node.bound and becomes_another(low, node)
+    shaped = changed or own and node.bound and changes_shape(low, node)
     if node.detached and (isinstance(target, Name) or target.kind == "param"):
         if low.unit(node) not in low.plan.building:
             low.edits.change(node, lambda n: _set_data(low, n))

@@ -18,9 +18,9 @@ _REDUCING = frozenset(
 )
 
 
-def becomes_another(low: Lowering, node: Write) -> bool:
-    """Whether what is assigned may have another shape, or type, than what stands there."""
-    return _is_part(node.value) or _may_gain_dims(low, node) or changes_type(low, node)
+def changes_shape(low: Lowering, node: Write) -> bool:
+    """Whether what is assigned may have another shape than what stands there."""
+    return _is_part(node.value) or _may_gain_dims(low, node)
 
 
 def changes_type(low: Lowering, node: Write) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Set
 from ...facts.effects import EffectsOf
 from ...model.effects import BUFFER, Declare, Key, New, Read
 from ...model.expressions import Attribute, Call, Name
-from ...model.names import dotted, target_names
+from ...model.names import binds, dotted
 from ...model.node import Expression, Node
 from ...model.operators import sides
 from ...model.program import Function
@@ -79,12 +79,8 @@ def _given(value: Expression, function: Function) -> list[Expression]:
     """A value, or all that is given to it where it is a name."""
     if not isinstance(value, Name):
         return [value]
-    given = [a.expression for a in function.nodes(Assign) if _binds(a, value.id)]
+    given = [a.expression for a in function.nodes(Assign) if value.id in binds(a)]
     return [v for v in given if v is not None] or [value]
-
-
-def _binds(assign: Assign, name: str) -> bool:
-    return any(name in target_names(t) for t in assign.targets)
 
 
 def _is_fill(value: Expression) -> bool:

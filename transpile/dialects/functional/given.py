@@ -207,12 +207,17 @@ def called_once(call: Call, argument: Expression, targets: list[Function] | None
     """Whether what a call hands a module to is known to call that once at most."""
     if targets is None or len(targets) != 1:
         return False
-    function = targets[0]
-    name = parameter_for(call, argument, function)
+    called = only_calls(targets[0], parameter_for(call, argument, targets[0]))
+    return called is not None and len(called) <= 1 and not _turns(called, targets[0])
+
+
+def only_calls(function: Function, name: str) -> list[Name] | None:
+    """Where a function calls a parameter; None where it does more with it than that and than
+    compare it."""
     reads = [n for n in function.body.walk() if isinstance(n, Name) and n.id == name]
     called = [n for n in reads if isinstance(n.parent, Call) and n.parent.function is n]
     others = [n for n in reads if n not in called and not isinstance(n.parent, Compare)]
-    return bool(name) and not others and len(called) <= 1 and not _turns(called, function)
+    return called if name and not others else None
 
 
 def only_compared(call: Call, argument: Expression, targets: list[Function] | None) -> bool:

@@ -5,7 +5,8 @@ run(self.norm, x)        norm = functools.partial(self.norm, params["norm"])
                          run(nn.stateful(norm, state, "norm"), x)
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from itertools import chain, takewhile
 
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module
@@ -20,7 +21,7 @@ from ...model.program import Function, Parameter
 from ...model.statements import Assign
 from ..placed import parameter_for
 from ..reports import Reports
-from .given import called_once, is_given, modules_kept, named_once
+from .given import called_once, is_given, modules_kept, named_once, only_calls
 from .leaves import UNKNOWN_PLACE
 from .path import Path
 from .paths import Paths
@@ -67,7 +68,7 @@ class HandedOn:
         """Bind a module, or a method of one, that a call is given."""
         kept = self.conventions.of_call(call).gives
         runs = [] if kept or targets is None else targets
-        plain = bool(runs) and all(_only_calls(t, parameter_for(call, value, t)) for t in runs)
+        plain = bool(runs) and all(_in_its_trace(t, parameter_for(call, value, t)) for t in runs)
         self._bind(value, module, called_once(call, value, targets), stateful=plain)
 
     def _method(self, method: BoundMethod) -> None:
@@ -154,20 +155,10 @@ class HandedOn:
             call.wrap(lambda call: Lambda([Parameter("inputs", "*")], call))
 
 
-def _only_calls(function: Function, name: str) -> bool:
-    """Whether a function calls a parameter and does no more with it, in its own trace."""
-    if not name or any(n.word.startswith("yield") for n in function.nodes(OpaqueExpression)):
+def _in_its_trace(function: Function, name: str) -> bool:
+    """Whether a function only calls a parameter, and is done with it when it returns."""
+    called = only_calls(function, name)
+    if called is None or any(n.word.startswith("yield") for n in function.nodes(OpaqueExpression)):
         return False
-    reads = [n for n in function.body.walk() if isinstance(n, Name) and n.id == name]
-    called = [n for n in reads if isinstance(n.parent, Call) and n.parent.function is n]
-    others = [n for n in reads if n not in called and not isinstance(n.parent, Compare)]
-    return not others and not any(
-        isinstance(a, _TRACED) for n in called for a in _inside(n, function)
-    )
-
-
-def _inside(node: Node, function: Function) -> Iterator[Node]:
-    for around in node.ancestors():
-        if around is function:
-            return
-        yield around
+    around = (takewhile(lambda a: a is not function, n.ancestors()) for n in called)
+    return not any(isinstance(a, _TRACED) for a in chain.from_iterable(around))
