@@ -201,7 +201,7 @@ class Classes:
 
     def is_plain(self, cls: Class) -> bool:
         """Whether its objects are all that its own code makes of them: no base that is not the
-        project's, no decorator or metaclass, no method that answers for attributes."""
+        project's, no decorator, no method that answers for attributes."""
         if self.is_enum(cls):
             return True
         lineage = [c for c in self.order(cls) if isinstance(c, Class)]
