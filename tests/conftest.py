@@ -1,9 +1,12 @@
 """What several test modules set up."""
 
 import os
+import random
+import zlib
 
 import jax
 import jaxlib
+import numpy as np
 import pytest
 import torch
 
@@ -16,6 +19,15 @@ if jaxlib.__version__.startswith("0.10."):
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_use_fusion_emitters=false"
 jax.config.update("jax_disable_most_optimizations", True)
 torch.set_num_threads(1)  # two workers share two cores
+
+
+@pytest.fixture(autouse=True)
+def seeded(request):
+    """Draw the same in every run: a sum that nearly cancels must not fall by chance."""
+    seed = zlib.crc32(request.node.nodeid.encode())
+    random.seed(seed)
+    np.random.seed(seed)
+    torch.manual_seed(seed)
 
 
 @pytest.fixture

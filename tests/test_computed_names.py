@@ -8,6 +8,7 @@ import torch
 
 from transpile import convert_source, from_torch
 
+from .proof.comparison import assert_close
 from .small_programs import HEAD, both_modules
 
 FILL = "def fill(us, x):\n    for i, u in enumerate(us):\n        us[i][:] = u + x[1]\n\n\n"
@@ -136,7 +137,7 @@ def test_names_that_a_computed_name_may_be_tell_params_from_submodules():
     params, state = from_torch(torch_module, module)
     x = torch.randn(5, 4)
     got, _ = jax.jit(module.apply)(params, state, jnp.asarray(x.numpy()))
-    np.testing.assert_allclose(got, torch_module(x).detach().numpy(), rtol=1e-5)
+    assert_close(got, torch_module(x).detach().numpy())
 
 
 # name -> what a method returns, and what forward returns; the line that is reported

@@ -3,10 +3,10 @@
 import inspect
 
 import jax
-import numpy as np
 import pytest
 import torch
 
+from tests.proof.comparison import assert_close
 from tests.small_programs import HEAD, load
 from transpile import convert_source
 
@@ -99,7 +99,7 @@ def test_constructors(name):
     params = [model.init(jax.random.key(0))] if "params" in given else []
     state = [model.init_state(jax.random.key(0))] if "state" in given else []
     got = model(*params, *state, x.numpy())
-    np.testing.assert_allclose(got[0] if state else got, want.detach(), 1e-6, err_msg=converted.code)
+    assert_close(got[0] if state else got, want.detach(), err_msg=converted.code)
 
 
 def test_a_return_that_guards_no_side_is_reported():

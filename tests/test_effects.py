@@ -7,6 +7,7 @@ import pytest
 
 from transpile import convert_source
 
+from .proof.comparison import assert_close
 from .small_programs import HEAD, load
 
 
@@ -229,7 +230,7 @@ def test_functions_beside_modules_are_wrapped():
             module = made(squash, drop)
             params, state = module.init(jax.random.key(0)), module.init_state(jax.random.key(0))
             want = jnp.tanh(jnp.clip(x, -1, 1)) if squash else jnp.where(x > 0, x, 0.25 * x)
-            np.testing.assert_allclose(module(params, state, x)[0], want, rtol=1e-6)
+            assert_close(module(params, state, x)[0], want)
 
 
 def test_what_a_call_gives_back_with_the_state_is_returned():

@@ -1,12 +1,12 @@
 """`int(labels[i])` as an index, where labels may be an array or a list."""
 
 import jax
-import numpy as np
 import pytest
 import torch
 
 from transpile import convert_source
 
+from .proof.comparison import assert_close
 from .small_programs import HEAD, load
 
 MODULE = """
@@ -36,7 +36,7 @@ def test_the_index_is_an_int(name, kind):
     x, labels = torch.randn(3, 3), torch.tensor(LABELS[kind])
     want, module = here["M"]()(x, labels), load(result)["M"]()
     for got in (jax.jit(module)(x.numpy(), labels.numpy()), module(x.numpy(), LABELS[kind])):
-        np.testing.assert_allclose(got, want, 1e-6, err_msg=result.code)
+        assert_close(got, want, err_msg=result.code)
 
 
 def test_a_number_stays_one():

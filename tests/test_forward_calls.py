@@ -8,6 +8,7 @@ import torch
 
 from transpile import convert_source, from_torch
 
+from .proof.comparison import assert_close
 from .small_programs import HEAD, load
 
 SUM = "class Sum(nn.Module):\n    def __init__(self, first, second):\n        super().__init__()\n        self.first, self.second = first, second\n\n    def forward(self, *inputs):\n        return self.first.forward(*inputs) + self.second.forward(*inputs)\n\n\n"
@@ -24,7 +25,7 @@ def test_of_layers():
     made = load(result)["M"]()
     params, state = from_torch(module, made)
     got = made.apply(params, state, jnp.asarray(x), key=jax.random.key(0), training=False)[0]
-    np.testing.assert_allclose(got, module(torch.from_numpy(x)).detach(), 1e-5)
+    assert_close(got, module(torch.from_numpy(x)).detach())
 
 
 @pytest.mark.parametrize("name", ["first", "second"])

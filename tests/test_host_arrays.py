@@ -8,6 +8,7 @@ import torch
 
 from transpile import convert_source
 
+from .proof.comparison import assert_close
 from .small_programs import HEAD, leaves, load
 
 # name -> body of `def f(x)`, where x is a tensor of 2 by 3
@@ -62,7 +63,7 @@ def test_outside_of_what_is_traced(kind, name):
     exec(compile(source, "program.py", "exec"), scope)
     got, want = (leaves(f(x)) for f, x in ((load(result)["f"], jnp.arange(6.0).reshape(2, 3)), (scope["f"], torch.arange(6.0).reshape(2, 3))))
     for g, w in zip(got, want, strict=True):
-        np.testing.assert_allclose(g, w, 1e-6, err_msg=result.code)
+        assert_close(g, w, err_msg=result.code)
 
 
 @pytest.mark.parametrize("name", REFUSED)

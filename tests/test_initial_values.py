@@ -9,6 +9,7 @@ import torch
 
 from transpile import convert_source, from_torch
 
+from .proof.comparison import assert_close
 from .small_programs import HEAD, both_modules, load
 
 
@@ -41,7 +42,7 @@ def compare(source):
     got, want, code = begun(source)
     for name, value in want.items():
         if np.ptp(value) == 0:
-            np.testing.assert_allclose(got[name], value, 1e-6, err_msg=f"{name}\n{code}")
+            assert_close(got[name], value, err_msg=f'{name}\n{code}')
 
 
 IN_TRAINING = {

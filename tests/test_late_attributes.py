@@ -8,6 +8,7 @@ import torch
 
 from transpile import convert_source, from_torch
 
+from .proof.comparison import assert_close
 from .small_programs import HEAD, both_modules
 
 FORWARDS = {
@@ -39,7 +40,7 @@ def test_two_calls(name):
     state = jax_module.init_state(None)
     for x in torch.randn(3, 4, 4):
         got, state = jax_module(state, x.numpy())
-        np.testing.assert_allclose(got, torch_module(x).numpy(), rtol=1e-5, err_msg=result.code)
+        assert_close(got, torch_module(x).numpy(), err_msg=result.code)
 
 
 DEPLOYED = HEAD + """

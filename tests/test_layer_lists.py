@@ -1,12 +1,12 @@
 """Local lists of layers, in another order or in part: each layer is called with its own params."""
 
 import jax.numpy as jnp
-import numpy as np
 import pytest
 import torch
 
 from transpile import convert_source, from_torch
 
+from .proof.comparison import assert_close
 from .small_programs import HEAD, both_modules
 
 MODULES = """def same(layers):
@@ -97,7 +97,7 @@ def test_each_layer_has_its_params(name):
     x = torch.randn(3)
     for reverse in (False, True):
         got = module(params, jnp.asarray(x.numpy()), reverse=reverse)
-        np.testing.assert_allclose(got, torch_module(x, reverse).detach().numpy(), 1e-5, err_msg=result.code)
+        assert_close(got, torch_module(x, reverse).detach().numpy(), err_msg=result.code)
 
 
 REFUSED = {

@@ -7,6 +7,7 @@ import torch
 
 from transpile import convert_source, from_torch
 
+from .proof.comparison import assert_close
 from .small_programs import HEAD, both_modules
 
 MODULE = """
@@ -53,7 +54,7 @@ def test_the_params_are_those_of_torch(name):
     assert {k: v.shape for k, v in made.items()} == {k: tuple(v.shape) for k, v in torch_side.state_dict().items()}
     params, _ = from_torch(torch_side, jax_side)
     x = torch.randn(3, 3)
-    np.testing.assert_allclose(jax_side(params, x.numpy()), torch_side(x).detach().numpy(), 1e-5, err_msg=result.code)
+    assert_close(jax_side(params, x.numpy()), torch_side(x).detach().numpy(), err_msg=result.code)
 
 
 FILLING = {
@@ -131,4 +132,4 @@ def test_functions_that_draw_get_keys():
     assert (first["c"][:, 0] != first["c"][:, 1]).all()  # each turn draws of its own
     params, state = from_torch(torch_side, jax_side)
     x = torch.randn(4, 2)
-    np.testing.assert_allclose(jax_side(params, state, x.numpy())[0], torch_side(x).detach().numpy(), 1e-5, err_msg=result.code)
+    assert_close(jax_side(params, state, x.numpy())[0], torch_side(x).detach().numpy(), err_msg=result.code)

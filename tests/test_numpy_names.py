@@ -6,6 +6,7 @@ import torch
 
 from transpile import convert_source
 
+from .proof.comparison import assert_close
 from .small_programs import load
 
 HEAD = "import numpy as np\nimport pickle\nimport torch\n\n\n"
@@ -57,7 +58,7 @@ def test_program(name):
     exec(compile(source, "program.py", "exec"), scope)
     got, want = load(result)["f"](Env()), scope["f"](Env())
     for g, w in zip(*((v if isinstance(v, (tuple, list)) else [v]) for v in (got, want)), strict=True):
-        np.testing.assert_allclose(np.asarray(g), w.numpy() if isinstance(w, torch.Tensor) else w, 1e-6, err_msg=result.code)
+        assert_close(np.asarray(g), w.numpy() if isinstance(w, torch.Tensor) else w, err_msg=result.code)
 
 
 def test_a_forward_pass_is_given_tensors():

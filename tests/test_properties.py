@@ -6,6 +6,7 @@ import torch
 
 from transpile import convert_source, from_torch
 
+from .proof.comparison import assert_close
 from .small_programs import HEAD, both_modules
 
 MODULE = HEAD + """
@@ -55,7 +56,7 @@ def test_two_calls(name):
     params, state = from_torch(torch_module, jax_module)
     for x in torch.randn(2, 3, 4):
         got, state = jax_module.apply(params, state, x.numpy())
-        np.testing.assert_allclose(got, torch_module(x).numpy(), rtol=1e-5, err_msg=result.code)
+        assert_close(got, torch_module(x).numpy(), err_msg=result.code)
 
 
 @pytest.mark.parametrize("name", BODIES)
@@ -101,7 +102,7 @@ def test_what_computes_with_params_and_state_is_a_method():
     params, state = from_torch(torch_module, jax_module)
     for x in torch.randn(2, 3, 4):
         got, state = jax_module.apply(params, state, x.numpy())
-        np.testing.assert_allclose(got, torch_module(x).detach().numpy(), rtol=1e-5, err_msg=result.code)
+        assert_close(got, torch_module(x).detach().numpy(), err_msg=result.code)
 
 
 TOKENS = (
@@ -120,7 +121,7 @@ def test_a_property_that_needs_params_is_run_for_its_size_in_a_constructor(name)
     params, state = from_torch(torch_module, jax_module)
     x = torch.randn(2, 3)
     got, _ = jax_module.apply(params, state, x.numpy())
-    np.testing.assert_allclose(got, torch_module(x).detach().numpy(), rtol=1e-5, err_msg=result.code)
+    assert_close(got, torch_module(x).detach().numpy(), err_msg=result.code)
 
 
 def _given(forward, prop="return self.total"):

@@ -1,11 +1,11 @@
 """A constructor's own short name for registering: the buffers have the values and names that torch gives them."""
 
-import numpy as np
 import pytest
 import torch
 
 from transpile import convert_source, from_torch
 
+from .proof.comparison import assert_close
 from .small_programs import HEAD, both_modules
 
 CONSTRUCTORS = {
@@ -24,4 +24,4 @@ def test_it_is_written_out(name):
     torch_module, jax_module = both_modules(source, result)
     params, state = from_torch(torch_module, jax_module)
     x = torch.randn(3, 4)
-    np.testing.assert_allclose(jax_module.apply(params, state, x.numpy())[0], torch_module(x).numpy(), rtol=1e-5, err_msg=result.code)
+    assert_close(jax_module.apply(params, state, x.numpy())[0], torch_module(x).numpy(), err_msg=result.code)

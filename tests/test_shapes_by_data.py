@@ -8,6 +8,7 @@ import torch
 
 from transpile import convert_source
 
+from .proof.comparison import assert_close
 from .small_programs import HEAD, both_modules, compare, three
 
 READS = {
@@ -188,7 +189,7 @@ def test_counts_of_numbers_below_another():
     torch_module, module = both_modules(source, result)
     x, y = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0, 3.0])
     got = jax.jit(module.__call__)(jnp.asarray(x.numpy()), jnp.asarray(y.numpy()))
-    np.testing.assert_allclose(got, torch_module(x, y).numpy(), rtol=1e-6)
+    assert_close(got, torch_module(x, y).numpy())
 
 
 COUNTS = ["torch.nonzero(m).size(0)", "torch.nonzero(m).size()[0]", "m.nonzero().shape[0]", "len(torch.nonzero(m))"]
@@ -203,4 +204,4 @@ def test_places_that_are_counted_alone(count):
     assert not result.diagnostics, result.code
     torch_module, module = both_modules(source, result)
     for x in (torch.tensor([1.0, -2.0, 3.0]), torch.tensor([-1.0])):
-        np.testing.assert_allclose(jax.jit(module.__call__)(jnp.asarray(x.numpy()), None), torch_module(x, None).numpy(), rtol=1e-6)
+        assert_close(jax.jit(module.__call__)(jnp.asarray(x.numpy()), None), torch_module(x, None).numpy())

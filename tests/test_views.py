@@ -11,6 +11,8 @@ import torch
 from tests.small_programs import HEAD, both, both_modules, compare, reported, three
 from transpile import convert_source
 
+from .proof.comparison import assert_close
+
 pytestmark = pytest.mark.usefixtures("wide")
 
 # name -> body of `def f(x, y)`, or definitions that end in an `f`; what torch itself refuses to differentiate is detached
@@ -316,7 +318,7 @@ def test_attribute_and_name():
     source = HEAD + "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.first = None\n\n    def forward(self, x):\n        z = self.first = x * 2\n        z += 1\n        return self.first\n"
     theirs, ours = both_modules(source, convert_source(source))
     x = torch.randn(4)
-    np.testing.assert_allclose(ours.apply({}, {}, x.numpy())[0], theirs(x), 1e-6)
+    assert_close(ours.apply({}, {}, x.numpy())[0], theirs(x))
 
 
 def test_statistics_that_stay():

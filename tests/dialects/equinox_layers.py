@@ -13,6 +13,7 @@ import numpy as np
 import rules.layers
 from transpile.layer import keys
 
+from ..proof.comparison import assert_close
 from ..proof.functions import layers
 from .equinox_programs import layer_files, written
 
@@ -133,4 +134,4 @@ def compare(build, inputs, kwargs, module, table, train: bool) -> None:
         np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=1e-5, atol=1e-6)
     new = ours.state_dict()
     for name, index in indices(model).items():
-        np.testing.assert_allclose(np.asarray(state.get(index)), np.asarray(new[name]), rtol=1e-5)
+        assert_close(np.asarray(state.get(index)), np.asarray(new[name]))

@@ -11,6 +11,7 @@ from transpile.command import dialect
 from transpile.dialects.equinox import runtime
 from transpile.source.files import Source
 
+from ..proof.comparison import assert_close
 from .verified import converted, namespace, verify
 
 HEAD = """
@@ -128,7 +129,7 @@ def test_initial_values(body):
     for name, value in theirs.items():
         if not np.allclose(value, value.flatten()[0]) and "eye_" not in body:
             continue  # a fresh layer's own draws
-        np.testing.assert_allclose(ours[name], value, rtol=1e-6, err_msg=name)
+        assert_close(ours[name], value, err_msg=name)
 
 
 @pytest.mark.parametrize(

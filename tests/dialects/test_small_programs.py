@@ -19,6 +19,7 @@ from transpile.command import dialect
 from transpile.proof.models import constructed
 from transpile.source.files import Source
 
+from ..proof.comparison import assert_close
 from .verified import built, compare, converted, given, in_float64, namespace, verify
 
 HEAD = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n\n"
@@ -5066,7 +5067,7 @@ class Net(nn.Module):
     x, y = torch.randn(2, 3, 4).unbind(0)
     net = constructed(converted(made.code, support)["Net"], (), {}, jax.random.key(0))
     want = namespace(text, "program")["Net"]()(x, y)
-    np.testing.assert_allclose(net(jnp.asarray(x), jnp.asarray(y)), want, rtol=1e-5)
+    assert_close(net(jnp.asarray(x), jnp.asarray(y)), want)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -7128,7 +7129,7 @@ def test_a_file_reads_and_writes_arrays_of_its_own(target):
     assert not made.diagnostics, (made.diagnostics, made.code)
     scope = converted(made.code, support)
     assert int(scope["first"]) == 3 and list(scope["order"]) == [2, 1, 0]
-    np.testing.assert_allclose(scope["y"][0], scope["weight"].sum(1)[::-1], rtol=1e-6)
+    assert_close(scope["y"][0], scope["weight"].sum(1)[::-1])
 
 
 def test_a_file_has_no_state_for_a_model():
@@ -7948,7 +7949,7 @@ def test_a_buffer_that_becomes_a_smaller_one_is_not_broadcast_in_flax():
     ours = from_torch(theirs, converted(made.code, support)["Net"]())
     for got, wanted in zip(ours(*x.numpy()), theirs(*x), strict=True):
         assert got.shape == wanted.shape
-        np.testing.assert_allclose(got, wanted.numpy(), rtol=1e-5)
+        assert_close(got, wanted.numpy())
 
 
 HALF_NORMS = """

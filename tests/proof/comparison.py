@@ -92,6 +92,13 @@ def check_array(
             raise Difference("values", str(error)) from None
 
 
+def assert_close(got: Any, want: Any, err_msg: str = "") -> None:
+    """One array of JAX's beside one of torch's or numpy's, within what the coarser dtype allows."""
+    got, want = np.asarray(got), np.asarray(want)
+    bounds = tolerance_of([got.dtype, want.dtype])
+    np.testing.assert_allclose(got, want, *bounds, err_msg=err_msg)
+
+
 def _for_sums(tolerance: tuple[float, float], want: Any) -> tuple[float, float]:
     """The absolute tolerance of half precision follows the largest number, as sums round."""
     relative, absolute = tolerance
