@@ -49,6 +49,7 @@ PROGRAMS = {
     "stored by a root in place": "x = x.clone()\nz = F.relu(y)\nm = z > 0\nx[m] += z[m].sqrt()\nx[m] *= 2 + z[m]\nx[~m] -= z[~m].exp()\nreturn x",
     "a quotient of itself": "x = F.relu(x).clone()\nm = x > 0\nx[m] /= x[m] * 2\nreturn x * y",
     "written after": "x = x.clone()\nm = x > 0\nd = x[m]\nx[0] = 5.0\nx.mul_(2)\nreturn d.pow(2).sum() + x.sum()",
+    "selected from what was written": "z = torch.zeros_like(y)\nz[0] = y[0] * 2\nz.add_(1)\nm = x > 0\nz = z[m]\nreturn F.smooth_l1_loss(x[m], z) + z.exp().sum()",
     "a mask made anew": "x = x.clone()\na = x[x > 0].exp().sum()\nx[0] = -x[0]\nb = x[x > 0]\nreturn a + b.exp().sum() + b.sum()",
 }
 # Outside of the mask there is what has no value, or no slope.
@@ -85,6 +86,7 @@ KEPT = {
     "a mask written by a function": "def clear(mask):\n    mask[0] = False\n\ndef f(x, y):\n    m = x > 0\n    d = x[m]\n    clear(m)\n    return d.abs().sum()",
     "written": "d = x[x > 0]\nd[0] = 1.0\nreturn d.sum()",
     "written under another name": "d = x[x > 0]\ne = d\ne.mul_(2)\nreturn d.sum()",
+    "written over": "d = x[x > 0]\ntorch.add(d, 1, out=d)\nreturn d.sum()",
     "met with a tensor": "d = x[x > 0]\nw = y.mean(0)\nreturn (d * w[0]).sum() + (d * w[:1]).sum()",
     "along a dim": "d = x[x.sum(1) > 0]\nreturn d.mean(0)",
     "in a comprehension": "d = x[x > 0]\nreturn sum([d.sum() * i for i in range(2)])",

@@ -110,8 +110,6 @@ def _bind(frame: Frame, name: Name, value: Expression, info: Info, ranks: Ranks)
             fill(frame, value, info, at)
             info = replace(info, outside=at)
         info = replace(info, binding=name)
-        if name.id in frame.written:
-            frame.refuse(info)
     frame.bind(name.id, ranks, info)
 
 
