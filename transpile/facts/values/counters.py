@@ -8,7 +8,7 @@ def forward(self, x):
 """
 
 from ...model.expressions import Attribute
-from ...model.names import dotted, everywhere
+from ...model.names import dotted, everywhere, stored_by
 from ...model.program import Class, Function
 from ...model.statements import Assign
 from .lattice import MISSING, Static, Tensor, Value
@@ -22,9 +22,16 @@ def counted(facts: Facts, cls: Class, target: Attribute, value: Value) -> Value:
     where a later call reads it."""
     if not isinstance(value, Static) or value.type not in _KINDS:
         return value
-    if not _follows(target, value) or not _is_left(facts, cls, target.name):
-        return value
-    return Tensor(kind=_KINDS[value.type], number=True)
+    left = _is_left(facts, cls, target.name) if _follows(target, value) else _asks(facts, target)
+    return Tensor(kind=_KINDS[value.type], number=True) if left else value
+
+
+def _asks(facts: Facts, target: Attribute) -> bool:
+    """Whether the forward pass that sets it asks first what a call before left there: a size too is
+    an array then. `if n != self.n: self.n = n`"""
+    method = target.nearest(Function)
+    asks = method is not None and target.name in _read_first(facts, method)
+    return asks and facts.in_forward(method)  # type: ignore[arg-type]
 
 
 def _follows(target: Attribute, value: Static) -> bool:
@@ -49,7 +56,7 @@ def _read_first(facts: Facts, method: Function) -> frozenset[str]:
         own, first = facts.project.self_name(method), dict[str, bool]()
         for node in everywhere(method, Attribute):
             if dotted(node.object) == own:
-                set_ = isinstance(node.parent, Assign) and node in node.parent.targets
-                first.setdefault(node.name, not set_ or bool(node.parent.operator))  # type: ignore[union-attr]
+                set_ = stored_by(node)
+                first.setdefault(node.name, set_ is None or bool(set_.operator))
         facts.memory[key] = frozenset(name for name, read in first.items() if read)
     return facts.memory[key]  # type: ignore[no-any-return]
