@@ -37,6 +37,11 @@ PROGRAMS = {
         "if self.w0 is not None:\n    x = x * self.w0\nif getattr(self, f'w{1}') is not None:\n    x = x * self.w2\nreturn x * getattr(self, f'w{1}')",
         "",
     ),
+    "a constant that only looks so": (
+        "self.register_buffer(f'u{i}', torch.randn(4))",
+        "return x @ self.u_d + self.u1",
+        "        eye = torch.eye(4)\n        self.register_buffer('u_d', eye)\n",
+    ),
     "names that only look so": ("self.register_buffer(f'w{i}', torch.randn(4))", "return x * self.width + self.w1", "    width = 2\n"),
 }
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ...facts.modules import Modules
 from ...facts.values.lattice import Module
 from ...facts.values.strings import HOLE, may_be, pattern
-from ...model.effects import BUFFER, PARAM, NewArray
+from ...model.effects import BUFFER, PARAM, NewArray, Read
 from ...model.expressions import Call, Constant, Name
 from ...model.names import dotted
 from ...model.node import Expression
@@ -45,9 +45,14 @@ class ComputedNames:
         kind = PARAM if made.kind == PARAM else BUFFER
         self._made.setdefault((owner, path), set()).add((pattern(call.arguments[1]), kind))
 
-    def is_buffer(self, name: str) -> bool:
-        """Whether the state has this, since a constructor makes it under a computed name."""
-        return any(may_be(one, name) for one in self._buffers if one != HOLE)
+    def is_buffer(self, array: Read) -> bool:
+        """Whether the state has this, since a constructor makes it under a computed name, and none
+        under this very one."""
+        value = array.object.value
+        classes = self.modules.classes_of(value.refs) if isinstance(value, Module) else []
+        if any(array.name in self.presence.held(cls) for cls in classes):
+            return False
+        return any(may_be(one, array.name) for one in self._buffers if one != HOLE)
 
     def asked(self, call: Call, function: Function) -> Computed | None:
         """What a call reads under a computed name; None of other calls, and of what is no array."""

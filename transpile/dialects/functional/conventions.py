@@ -169,7 +169,7 @@ class Conventions(Signatures):
         """Whether an array changes while the model runs, or only a checkpoint can fill it."""
         if not isinstance(array, Read) or array.kind not in (BUFFER, MIXED):
             return False
-        return array.name in self.stateful or self.names.is_buffer(array.name)
+        return array.name in self.stateful or self.names.is_buffer(array)
 
     # --- the fixed point --------------------------------------------------------------------------
 
