@@ -8401,6 +8401,41 @@ def test_params_are_gone_over_in_the_order_of_the_run(target, flipped):
     verify(HEAD + SET_BY_METHODS, "Net", flipped, inputs, target)
 
 
+# A size of the call before is an array of the state; what is made anew of sizes is none.
+SIZES_LEFT = """
+class Net(nn.Module):
+    def __init__(self, cached=True):
+        super().__init__()
+        self.cached = cached
+        self.width = 0
+        self.rows = 0
+        self.labels = {}
+
+    def truth(self, n, device):
+        if self.rows != n or device not in self.labels:
+            labels = torch.arange(n, device=device)
+            if self.cached:
+                self.labels[device] = labels
+                self.rows = n
+        else:
+            labels = self.labels[device]
+        return labels
+
+    def forward(self, x, y):
+        if self.width != x.shape[1]:
+            x = x + 1
+            self.width = x.shape[1] + 1
+        return F.cross_entropy(x @ y.T, self.truth(len(x), x.device)) + y.sum() * (self.width > 0)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("cached", ("True", "False"))
+def test_sizes_that_a_call_leaves_are_state_unless_they_are_of_a_cache(target, cached):
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    verify(HEAD + SIZES_LEFT, "Net", cached, inputs, target)
+
+
 WRAPPED_BYTES = """
 class Net(nn.Module):
     def forward(self, x):

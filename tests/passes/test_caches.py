@@ -72,6 +72,21 @@ CASES = {
         "pass",
         "ms = {}\nms[n] = torch.ones(n)\nreturn x * ms[n]",
     ),
+    "by a name, which both sides set": (
+        "self.keep = keep\nself.n = 0\nself.ms = {}",
+        "k = len(x)\nif self.n != k or x.device not in self.ms:\n    m = torch.ones(k)\n"
+        "    if self.keep:\n        self.ms[x.device] = m\n        self.n = k\n"
+        "else:\n    m = self.ms[x.device]\nreturn x * m",
+        "self.keep = keep",
+        "k = len(x)\nm = torch.ones(k)\nreturn x * m",
+    ),
+    "by a name that is changed behind it": (
+        "self.n = 0\nself.m = None",
+        "if self.n != n or self.m is None:\n    m = torch.ones(n)\n    self.m = m\n    self.n = n\n"
+        "    m = m * 2\nelse:\n    m = self.m\nreturn x * m",
+        "",
+        "",
+    ),
     "of data": ("self.m = None", "if self.m is None:\n    self.m = x\nreturn self.m", "", ""),
     "of a param": (
         "self.w = nn.Parameter(torch.ones(4))\nself.m = None",
@@ -223,6 +238,7 @@ def test_a_table_that_may_be_longer_is_told(word, told):
     [
         ("if self.m is None:\n    self.m = torch.ones(x.shape[1])\nreturn x * self.m", True),
         ("w = x.size(1)\nif self.m is None:\n    self.m = torch.ones(w)\nreturn x * self.m", True),
+        ("if self.m is None:\n    self.m = torch.ones(4) * rank\nreturn x * self.m", True),
         ("if self.m is None:\n    self.m = torch.ones(4)\nreturn x * self.m", False),
         ("if self.m is None or len(self.m) != len(x):\n    self.m = torch.ones(len(x))\nreturn x * self.m", False),
     ],
@@ -230,7 +246,8 @@ def test_a_table_that_may_be_longer_is_told(word, told):
 def test_what_the_first_call_makes_of_its_sizes_is_told(body, told):
     project = Project("")
     path = PurePosixPath("net.py")
-    project.add(path, lower(program("self.m = None", body), path))
+    source = program("self.m = None", body).replace("x, n)", "x, n, rank=0)")
+    project.add(path, lower(source, path))
     project.link()
     found = [d.id for changes in caches.run(project) for d in changes.diagnostics]
     assert found == ["taken-for-granted"] * told

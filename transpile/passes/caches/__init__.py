@@ -84,7 +84,8 @@ class _Caches:
             if not kept.names:
                 continue
             changes = Changes(kept.method)
-            if kept.is_told or keeps_first(kept.body, kept.guards, kept.me):
+            first = kept.is_given or keeps_first(kept.body, kept.guards, kept.me)
+            if kept.is_told or first:
                 why = _TOLD if kept.is_told else _FIRST
                 changes.report("taken-for-granted", kept.guards[0].test, why)
             changes.change(kept.method, functools.partial(_write, kept=kept))

@@ -1,10 +1,11 @@
 """What a test says of attributes that are as the constructor has left them."""
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...model.expressions import Attribute, Call, Constant, Dictionary, is_none
+from ...model.expressions import Attribute, Call, Constant, Dictionary, Display, Name, is_none
 from ...model.names import dotted
-from ...model.node import Expression
+from ...model.node import Expression, Node
 from ...model.operators import Boolean, Compare, Unary
 
 UNKNOWN = object()
@@ -18,6 +19,19 @@ def literal(value: Expression | None) -> Any:
     if isinstance(value, Unary) and value.operator == "-" and isinstance(value.operand, Constant):
         return -value.operand.constant
     return {} if isinstance(value, Dictionary) and not value.pairs else UNKNOWN
+
+
+def is_int(value: Expression | None) -> bool:
+    """Whether it is a whole number, written out."""
+    return isinstance(value, Constant) and type(value.constant) is int
+
+
+def compared(test: Expression, own: Callable[[Node], list[Attribute]]) -> Iterator[str]:
+    """What a test compares with what is kept: `n` of `n != self.length`."""
+    for compare in [n for n in test.walk() if isinstance(n, Compare) and own(n)]:
+        for side in compare.operands:
+            parts = side.elements if isinstance(side, Display) else [side]
+            yield from (part.id for part in parts if isinstance(part, Name))
 
 
 def holds(test: Expression, me: str, built: dict[str, Any]) -> bool | None:

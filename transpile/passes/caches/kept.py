@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...facts.size_syntax import is_size
 from ...model.edits import block_of
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Constant,
-    Dictionary,
-    Display,
-    Name,
-    Subscript,
-    is_none,
-)
-from ...model.names import dotted, is_docstring, is_target, names_assigned
+from ...model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript, is_none
+from ...model.names import dotted, is_docstring, is_target, names_assigned, names_in, text
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Compare
 from ...model.program import Function
 from ...model.statements import Assign, ExpressionStatement, For, If, Return, Try, While
 from ...model.statements import Pass as PassStatement
 from ..fresh import Names
-from .guards import ABSENT, holds
-from .stores import is_changed, written
+from .guards import ABSENT, compared, holds, is_int
+from .stores import changed_by_call, is_changed, written
 
 if TYPE_CHECKING:
     from . import _Caches
@@ -49,6 +39,7 @@ class Kept:
         }
         self.names = {n for _, n in self.sets if caches.is_own(n)} - left - unknown
         self.built = {name: caches.built(name) for name in self.names}
+        self.numbers = {p.name for p in method.parameters if is_int(p.default)}
         self.guards: list[If] = []
         while self.names and not self._holds():
             pass
@@ -72,25 +63,18 @@ class Kept:
         texts = {n.constant for n in guard.test.walk() if isinstance(n, Constant)}
         return {n.name for n in self._own(guard.test)} | texts & self.names
 
-    def _keys(self, test: Expression) -> Iterator[str]:
-        """What is compared with what is kept: `n` of `n != self.length`."""
-        for compare in [n for n in test.walk() if isinstance(n, Compare) and self._own(n)]:
-            for side in compare.operands:
-                parts = side.elements if isinstance(side, Display) else [side]
-                yield from (part.id for part in parts if isinstance(part, Name))
-
     def _holds(self) -> bool:
         """Whether all names are of a cache; else those that are not are left out."""
         ifs = [n for n in self.body.walk() if isinstance(n, If)]
         last = {name: max(self.order[s] for s, n in self.sets if n == name) for name in self.names}
         # what asks for it after all that sets it only uses it
         self.guards = [n for n in ifs if any(self.order[n] < last[a] for a in self._asks(n))]
-        keys = {name for guard in self.guards for name in self._keys(guard.test)}
+        keys = {name for g in self.guards for name in compared(g.test, self._own)} | self.numbers
         purity, method = self.caches.purity, self.method
         self.pure = purity.local_names(method, self.body, keys - {self.me}, self.names)
         gone = set[str]()
         for guard in self.guards:
-            if not self._is_pure(guard.test) or guard.orelse is not None:
+            if not self._is_pure(guard.test) or not self._gives_back(guard):
                 gone |= self._asks(guard)
             if not self._is_again(guard):
                 gone |= self._asks(guard) | {n for _, n in written(guard.body, self.me)}
@@ -100,31 +84,16 @@ class Kept:
                 gone.add(name)
         for read in self._own(self.body):
             filled = isinstance(read.parent, Subscript) and is_target(read.parent)
-            if not filled and (is_changed(read, self.body) or self._is_changed_by_call(read)):
+            if not filled and (
+                is_changed(read, self.body)
+                or changed_by_call(read, self.caches.project, self.method)
+            ):
                 gone.add(read.name)
             inside = [a for a in read.ancestors() if isinstance(a, If) and a in self.guards]
             if self.order[read] < first[read.name] and not inside and not is_target(read):
                 gone.add(read.name)
         self.names -= gone
         return not gone
-
-    def _is_changed_by_call(self, read: Attribute) -> bool:
-        """Whether a function of the program changes in place what it is given: `fill(self.m)`."""
-        call, project = read.parent, self.caches.project
-        name = dotted(call.function) if isinstance(call, Call) else None
-        if not isinstance(call, Call) or name is None or self.method.file is None:
-            return False
-        if name.startswith(f"{self.me}."):
-            target = project.methods(self.caches.cls).get(name.removeprefix(f"{self.me}."))
-        else:
-            found = project.resolve(self.method.file, name)
-            target = found if isinstance(found, Function) else None
-        names = {p.name for p in target.parameters} if target is not None else set()
-        return target is not None and any(
-            n.id in names and is_changed(n, target.body)
-            for n in target.body.walk()
-            if isinstance(n, Name)
-        )
 
     def _is_sure(self, statement: Statement) -> bool:
         """Whether it stands in a guard, or in no branch or loop at all."""
@@ -140,7 +109,9 @@ class Kept:
         inside = set(guard.body.walk())
         fills = [n for s, n in self.sets if s in inside]
         gives = any(isinstance(n, Return) for n in inside)
-        bound = set(names_assigned(guard.body))
+        bound = set(names_assigned(guard.body)) - set(
+            names_assigned(guard.orelse) if guard.orelse is not None else ()
+        )
         names = (n for n in self.order if isinstance(n, Name) and n.id in bound)
         used = any(n not in inside and not is_target(n) for n in names)
         if gives and fills or used or not all(map(self._is_filling, guard.body.body)):
@@ -148,6 +119,26 @@ class Kept:
         tests = [n for n in guard.test.walk() if isinstance(n, Compare) and self._own(n)]
         ordered = any(word in _ORDERED for test in tests for word in test.operators)
         return not ordered or gives or any(map(self._is_sized, inside))
+
+    def _gives_back(self, guard: If) -> bool:
+        """Whether the other side of a guard does no more than to give back under the names of the
+        first what that has filled last."""
+        if guard.orelse is None:
+            return True
+        assigns = [s for s in guard.body.walk() if isinstance(s, Assign) and len(s.targets) == 1]
+        last = {dotted(s.targets[0]): s for s in assigns}
+        filled = {
+            (text(s.targets[0]), s.expression.id)
+            for s in assigns
+            if isinstance(s.expression, Name) and self._own(s.targets[0])
+            if self.order[s] > self.order[last.get(s.expression.id, s)]
+        }
+        return self._decided(guard) is True and all(
+            isinstance(s, Assign)
+            and s.expression is not None
+            and (text(s.expression), dotted(s.targets[0])) in filled
+            for s in guard.orelse.body
+        )
 
     def _is_sized(self, node: Node) -> bool:
         """`torch.arange(n)`, `self.make(n)`: a table for what is compared, and not itself."""
@@ -213,6 +204,11 @@ class Kept:
         return any(word in _ORDERED for test in tests for word in test.operators)
 
     @property
+    def is_given(self) -> bool:
+        """Whether a number that the method is given decides what is kept: `rank=0`."""
+        return any(self.numbers & names_in(guard.body) for guard in self.guards)
+
+    @property
     def is_decided(self) -> bool:
         """Whether no test is left that asks what the constructor has set."""
         return all(self._decided(guard) is not None for guard in self.guards)
@@ -264,11 +260,12 @@ class Kept:
     def _leave_out(self, tests: set[Node]) -> None:
         """What is set and not read: `self.seq_len_cached = n`; tests read what was built."""
         own = [n for n in self._own(self.body) if n not in tests]
-        read = {n.name for n in own if not is_target(n)}
-        for node in own:
-            around = node.parent
+        wholes = {n: n.parent if isinstance(n.parent, Subscript) else n for n in own}
+        read = {n.name for n, whole in wholes.items() if not is_target(whole)}
+        for node, whole in wholes.items():
+            around = whole.parent
             if node.name not in read and isinstance(around, Assign) and len(around.targets) == 1:
-                block_of(around).remove(around)
+                _remove(around)
 
     def _is_set_first(self, name: str) -> bool:
         own = [n for n in self._own(self.body) if n.name == name]
@@ -277,3 +274,16 @@ class Kept:
         value = first.expression if isinstance(first, Assign) else None
         within = value is not None and any(n.name == name for n in self._own(value))
         return top and first.parent is self.body and not within  # type: ignore[union-attr]
+
+
+def _remove(statement: Statement) -> None:
+    """Leave out a statement, and the branch that does nothing else."""
+    block = block_of(statement)
+    block.remove(statement)
+    branch = block.parent
+    if isinstance(branch, If) and branch.orelse is None and not any(map(_does, block.body)):
+        block_of(branch).remove(branch)
+
+
+def _does(statement: Statement) -> bool:
+    return not isinstance(statement, PassStatement)

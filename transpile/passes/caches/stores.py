@@ -6,6 +6,7 @@ from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.names import dotted, leaves
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function
+from ...model.project import Project
 from ...model.statements import Assign, ExpressionStatement
 
 
@@ -44,3 +45,23 @@ def is_changed(node: Expression, body: Node, known: frozenset[str] = frozenset()
     others = [n for n in body.walk() if isinstance(n, Name) and n.id in names]
     known |= names
     return any(is_changed(n, body, known) for n in others if n not in around.targets)
+
+
+def changed_by_call(read: Attribute, project: Project, method: Function) -> bool:
+    """Whether a function of the program changes in place what it is given: `fill(self.m)`."""
+    call = read.parent
+    name = dotted(call.function) if isinstance(call, Call) else None
+    if not isinstance(call, Call) or name is None or method.file is None:
+        return False
+    own, owner = f"{project.self_name(method)}.", project.owner(method)
+    if name.startswith(own) and owner is not None:
+        target = project.methods(owner).get(name.removeprefix(own))
+    else:
+        found = project.resolve(method.file, name)
+        target = found if isinstance(found, Function) else None
+    names = {p.name for p in target.parameters} if target is not None else set()
+    return target is not None and any(
+        n.id in names and is_changed(n, target.body)
+        for n in target.body.walk()
+        if isinstance(n, Name)
+    )
