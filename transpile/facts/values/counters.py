@@ -31,7 +31,7 @@ def _asks(facts: Facts, target: Attribute) -> bool:
     an array then. `if n != self.n: self.n = n`"""
     method = target.nearest(Function)
     asks = method is not None and target.name in _read_first(facts, method)
-    return asks and facts.in_forward(method)  # type: ignore[arg-type]
+    return asks and facts.in_forward(method)
 
 
 def _follows(target: Attribute, value: Static) -> bool:
