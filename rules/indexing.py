@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from transpile.rule import known, rule
@@ -58,9 +59,9 @@ def narrow(input, dim, start, length):
 @rule("torch.masked_select", "torch.Tensor.masked_select", by_data=True)
 def masked_select(input, mask):
     """The elements where the mask is True, as one dim; its size follows the data."""
-    if input.shape != mask.shape:
-        input, mask = jnp.broadcast_arrays(input, mask)
-    return input[mask]  # by a mask of NumPy's under jax.jit too
+    shape = jnp.broadcast_shapes(input.shape, mask.shape)
+    known = isinstance(mask, np.ndarray)  # which chooses under jax.jit too
+    return jnp.broadcast_to(input, shape)[(np if known else jnp).broadcast_to(mask, shape)]
 
 
 @rule("torch.nonzero", "torch.Tensor.nonzero", by_data=True)

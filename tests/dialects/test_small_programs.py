@@ -2444,6 +2444,7 @@ class Loss(nn.Module):
         self.n = n
         self.mask = self._mask().type(torch.bool)
         self.same = torch.eye(2 * n, dtype=torch.bool)
+        self.register_buffer("pairs", torch.triu(torch.ones(2 * n, 2 * n), 1) == 1)
 
     def _mask(self):
         diag = np.eye(2 * self.n) + np.eye(2 * self.n, 2 * self.n, k=-self.n)
@@ -2452,7 +2453,10 @@ class Loss(nn.Module):
     def forward(self, x, y):
         z = torch.cat([x, y], dim=0)
         s = z @ z.t()
-        return s[self.mask].view(9, -1), s[~self.same] * (s * self.same).sum()
+        filled = torch.zeros_like(s)
+        filled[self.pairs] = z.view(-1)[:15]
+        pairs = s.masked_select(self.pairs).view(3, -1)
+        return s[self.mask].view(9, -1), s[~self.same] * (s * self.same).sum(), pairs, filled
 
 
 class Net(nn.Module):

@@ -67,6 +67,7 @@ def test_data_tell_what_is_chosen(name):
 KEPT = {
     "a buffer": ("self.register_buffer('mask', ~torch.eye(n, dtype=bool))", "sim[self.mask]", "return ~np.eye(self.n, dtype=bool)"),
     "turned round": ("self.mask = torch.eye(n, dtype=torch.bool)", "sim[~self.mask]", "self.mask = np.asarray(jnp.eye(n, dtype=bool))"),
+    "selected": ("self.mask = torch.eye(n, dtype=torch.bool)", "torch.masked_select(sim[None], self.mask)", "self.mask = np.asarray(jnp.eye(n, dtype=bool))"),
     "by a method": ("self.mask = self.others(n)", "sim[self.mask]", "self.mask = np.asarray(self.others(n))"),
 }
 MODULE = """class M(nn.Module):

@@ -1,8 +1,10 @@
 """Which arrays that a constructor makes choose in a forward pass: `s[self.mask]`."""
 
-from ..model.effects import CONSTANT, Declare, Put, Read, Write
+from collections.abc import Iterator
+
+from ..model.effects import BUFFER, CONSTANT, Declare, Put, Read, Support, Write
 from ..model.expressions import Call, Subscript
-from ..model.names import index_parts
+from ..model.names import dotted, index_parts
 from ..model.node import Expression
 from ..model.operators import Unary
 from ..model.program import Class
@@ -10,6 +12,9 @@ from ..model.project import Project
 from .modules import Field, Modules
 from .values.lattice import Function, Module, Tensor
 
+SELECT = "masked_select"
+_CHOOSING = frozenset({"jnp.nonzero", "jnp.argwhere"})
+_KINDS = (CONSTANT, BUFFER)
 Choosing = frozenset[tuple[Class, str]]
 
 
@@ -20,8 +25,8 @@ def choosing(project: Project, modules: Modules) -> Choosing:
     for function in project.functions():
         written |= {w.target.name for w in function.nodes(Write) if isinstance(w.target, Read)}
         written |= {one.name for one in function.nodes(Read) if _is_for_jax(one)}
-        for node in function.nodes(Subscript):
-            read |= {m for m in map(mask, index_parts(node.index)) if m is not None}
+        for node in function.nodes(Subscript, Put, Call):
+            read |= {m for m in map(mask, chooses(node)) if m is not None}
     found = set()
     for one in read:
         fields = {cls: modules.own_fields(cls).get(one.name) for cls in _lineage(one, modules)}
@@ -39,14 +44,30 @@ def _is_for_jax(read: Read) -> bool:
         parts = index_parts(around.index)
         return any(isinstance(n.value, Tensor) for n in parts)
     handed = isinstance(around, Call) and isinstance(around.function.value, (Function, Module))
-    return handed or isinstance(around, Put)
+    return handed or isinstance(around, Put) and around.index is not read
+
+
+def chooses(use: Expression) -> Iterator[Expression]:
+    """What chooses: the masks of `x[mask]`, `jnp.nonzero(mask)` itself, the mask of a selection."""
+    if isinstance(use, (Subscript, Put)):
+        yield from filter(_is_mask, index_parts(use.index))
+    elif isinstance(use, Call) and isinstance(use.function, Support):
+        yield from use.arguments[1:] if use.function.name == SELECT else ()
+    elif isinstance(use, Call) and dotted(use.function) in _CHOOSING:
+        yield use
+
+
+def _is_mask(node: Expression) -> bool:
+    if isinstance(node, Unary) and node.operator == "~":
+        return _is_mask(node.operand)
+    return isinstance(node.value, Tensor) and node.value.kind == "b"
 
 
 def mask(part: Expression) -> Read | None:
     """The constant of a module that a part of an index is, or is turned round: `s[~self.mask]`."""
     while isinstance(part, Unary) and part.operator == "~":
         part = part.operand
-    if not isinstance(part, Read) or part.kind != CONSTANT:
+    if not isinstance(part, Read) or part.kind not in _KINDS:
         return None
     return part if isinstance(part.value, Tensor) and part.value.kind == "b" else None
 
@@ -64,5 +85,5 @@ def _lineage(read: Read, modules: Modules) -> list[Class]:
 
 def _is_made_once(own: Field, cls: Class, modules: Modules) -> bool:
     declared = [value.parent for value in own.values]
-    plain = len(declared) == 1 and isinstance(declared[0], Declare) and own.kind == CONSTANT
+    plain = len(declared) == 1 and isinstance(declared[0], Declare) and own.kind in _KINDS
     return plain and not modules.is_library(cls)

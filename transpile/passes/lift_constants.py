@@ -9,26 +9,22 @@ has no word for, or would round otherwise, is computed at once and handed on as 
 stays what it is, and its report stays too.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from ..facts.choosing import is_choosing
+from ..facts.choosing import SELECT, chooses, is_choosing
 from ..facts.choosing import mask as kept_mask
 from ..facts.known import SHARED, TYPES, How, Known
-from ..facts.values.lattice import NUMPY, Module, Tensor
+from ..facts.values.lattice import NUMPY, Module
 from ..facts.values.lattice import Function as FunctionValue
 from ..model.effects import Apply, Declare, Put, Read, Support
 from ..model.expressions import Attribute, Call, Name, Subscript
-from ..model.names import dotted, in_scope, index_parts
+from ..model.names import dotted, in_scope
 from ..model.node import Expression
-from ..model.operators import Unary
 from ..model.program import Function, Scope
 from ..model.statements import Assign, Block, With
 from .pass_ import Changes, Pass
-
-_CHOOSING = frozenset({"jnp.nonzero", "jnp.argwhere"})
-_SELECT = "masked_select"
 
 
 def run(scope: Scope, facts: Any) -> Changes:
@@ -40,12 +36,12 @@ def run(scope: Scope, facts: Any) -> Changes:
         _of_module(changes, scope, facts)
     if facts.stage(scope) not in ("traced", None):
         return changes
-    uses = [n for n in in_scope(scope, Subscript, Call, Apply) if any(_choosing(n))]
+    uses = [n for n in in_scope(scope, Subscript, Put, Call, Apply) if any(chooses(n))]
     if not uses:
         return changes
     known, lifted = Known(scope, facts.effects), list[Expression]()
     for use in uses:
-        masks = list(_choosing(use))
+        masks = list(chooses(use))
         if _are_known(known, masks):
             lifted += masks
             changes.withdraw("data-dependent-shape", use)
@@ -61,8 +57,8 @@ def _of_module(changes: Changes, function: Function, facts: Any) -> None:
     for read in function.nodes(Read):
         if is_choosing(read, facts.choosing, facts.modules):
             changes.change(read, _plain)
-    for use in function.nodes(Subscript):
-        masks = list(_choosing(use))
+    for use in function.nodes(Subscript, Put, Call):
+        masks = list(chooses(use))
         kept = [m for m in map(kept_mask, masks) if m is not None]
         if masks and len(kept) == len(masks):
             if all(is_choosing(m, facts.choosing, facts.modules) for m in kept):
@@ -85,22 +81,6 @@ def _made(declare: Declare, exact: Known) -> None:
 def _plain(read: Read) -> None:
     read.become(Attribute(read.object, read.name))
     read.value = NUMPY
-
-
-def _choosing(use: Expression) -> Iterator[Expression]:
-    """What chooses: the masks of `x[mask]`, `jnp.nonzero(mask)` itself, the mask of a selection."""
-    if isinstance(use, Subscript):
-        yield from filter(_is_mask, index_parts(use.index))
-    elif isinstance(use, Call) and isinstance(use.function, Support):
-        yield from use.arguments[1:] if use.function.name == _SELECT else ()
-    elif isinstance(use, Call) and dotted(use.function) in _CHOOSING:
-        yield use
-
-
-def _is_mask(node: Expression) -> bool:
-    if isinstance(node, Unary) and node.operator == "~":
-        return _is_mask(node.operand)
-    return isinstance(node.value, Tensor) and node.value.kind == "b"
 
 
 def _are_known(known: Known, masks: list[Expression]) -> bool:
@@ -127,7 +107,7 @@ def _takes_any(call: Call) -> bool:
     """Whether a call is of a helper, a function or a module: what it does with an array is its own
     affair."""
     if isinstance(call.function, Support):
-        return call.function.name != _SELECT
+        return call.function.name != SELECT
     return isinstance(call.function.value, (FunctionValue, Module))
 
 

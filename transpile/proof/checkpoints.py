@@ -161,7 +161,8 @@ def _is_constant(model: Any, path: str, value: Any) -> bool:
     try:
         for part in path.split("."):
             owner = owner[int(part)] if part.isdigit() else getattr(owner, part)
-        own = owner[...] if type(owner).__name__ == "Constant" else owner
+        kind = type(owner).__name__
+        own = owner[...] if kind == "Constant" else owner.value if kind == "Static" else owner
     except Exception:
         return False
     return hasattr(own, "shape") and weights.agree(own, weights.to_array(value))
