@@ -2433,6 +2433,18 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.inner(x) + y * self.inner.scales[0] + torch.from_numpy(self.inner.rows)
 """
+# The first of the params is the one that was set first.
+ASKS_FOR_THE_FIRST = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.second = nn.Linear(4, 4)
+        self.first = nn.LayerNorm(4)
+
+    def forward(self, x, y):
+        weight = next(self.parameters())
+        return self.first(x) * weight[0] + self.second(y).to(weight.dtype)
+"""
 # Masks that constructors make choose.
 CHOOSING = """
 import numpy as np
@@ -8171,6 +8183,9 @@ def test_a_walk_whose_order_is_all_the_same_needs_none():
     text = GOES_OVER.replace("        ps = list(self.first.parameters())\n", "")
     text = text.replace("return F.linear(x, ps[0], ps[1])", "return x * sum(p.sum() for p in self.parameters())")
     text = text.replace("for i, p in enumerate(self.parameters())", "for i, p in enumerate((x, x))")
+    (made,), _, _ = dialect.convert([given(HEAD + text)], "", "flax")
+    assert "_order" not in made.code and not made.diagnostics
+    text = ASKS_FOR_THE_FIRST.replace("* weight[0]", "+ weight.data.new(3, 4).zero_()")
     (made,), _, _ = dialect.convert([given(HEAD + text)], "", "flax")
     assert "_order" not in made.code and not made.diagnostics
 

@@ -19,7 +19,7 @@ WALKS = frozenset(
     "apply modules named_modules children named_children parameters named_parameters".split()
 )
 ALL = (*ARRAYS, SUBMODULE)  # what they go over
-_MIXING = frozenset("sum any all min max len next".split())
+_MIXING = frozenset("sum any all min max len".split())
 
 
 def go_in_order(project: Project, facts: ProgramFacts) -> bool:
@@ -67,7 +67,7 @@ def _stored(statement: Node, kinds: tuple[str, ...]) -> tuple[Node | None, Expre
 
 
 def _walks(function: Function, facts: ProgramFacts) -> bool:
-    ordered = any(_is_walk(call) and not _mixes(call) for call in function.nodes(Call))
+    ordered = any(_is_walk(c) and not _mixes(c, function) for c in function.nodes(Call))
     return ordered and facts.stage(function) == "traced"
 
 
@@ -77,10 +77,24 @@ def _is_walk(call: Call) -> bool:
     return named and isinstance(function.object.value, Module)  # type: ignore[attr-defined]
 
 
-def _mixes(walk: Call) -> bool:
+def _mixes(walk: Call, function: Function) -> bool:
     """Whether it is all the same in which order a walk goes: `sum(p.norm() for p in …)`, and
-    `next(…)`, which is asked for its dtype."""
+    `next(…)` where that is asked for its dtype."""
     around = walk.parent
+    if isinstance(around, Call) and dotted(around.function) == "next":
+        return _is_of_dtype(around, function)
     if isinstance(around, ForClause) and isinstance(around.parent, Comprehension):
         around = around.parent.parent
     return isinstance(around, Call) and dotted(around.function) in _MIXING
+
+
+def _is_of_dtype(node: Expression, function: Function) -> bool:
+    """`next(…).dtype`, or `p = next(…)` where no more is asked of p."""
+    around = node.parent
+    if isinstance(around, Assign) and isinstance(around.targets[0], Name):
+        target = around.targets[0]
+        names = (n for n in function.body.walk() if isinstance(n, Name) and n.id == target.id)
+        return all(n is target or _is_of_dtype(n, function) for n in names)
+    if isinstance(around, Call) and dotted(around.function) == "lax.stop_gradient":
+        return _is_of_dtype(around, function)
+    return isinstance(around, Attribute) and around.name == "dtype"
