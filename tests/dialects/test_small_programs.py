@@ -2433,6 +2433,44 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.inner(x) + y * self.inner.scales[0] + torch.from_numpy(self.inner.rows)
 """
+# A window for the channels of the last images, kept beside their number.
+WINDOW_FOR_ITS_CHANNELS = """
+def create_window(size, channel):
+    line = torch.arange(1.0, size + 1).unsqueeze(1)
+    return line.mm(line.t())[None, None].expand(channel, 1, size, size).contiguous()
+
+
+class Similarity(nn.Module):
+    def __init__(self, width=3):
+        super().__init__()
+        self.width = width
+        self.channel = 1
+        self.window = create_window(width, self.channel)
+
+    def forward(self, x, y):
+        _, channel, _, _ = x.size()
+        if channel == self.channel and self.window.data.type() == x.data.type():
+            window = self.window
+        else:
+            window = create_window(self.width, channel)
+            if x.is_cuda:
+                window = window.cuda(x.get_device())
+            window = window.type_as(x)
+            self.window = window
+            self.channel = channel
+        means = [F.conv2d(z, window, padding=self.width // 2, groups=channel) for z in (x, y)]
+        return means[0] * means[1]
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.similarity = Similarity()
+
+    def forward(self, x, y):
+        one = self.similarity(x.view(1, 1, 3, 4), y.view(1, 1, 3, 4))
+        return one, self.similarity(x.view(1, 3, 2, 2), y.view(1, 3, 2, 2))
+"""
 # The first of the params is the one that was set first.
 ASKS_FOR_THE_FIRST = """
 class Net(nn.Module):
@@ -2443,6 +2481,8 @@ class Net(nn.Module):
 
     def forward(self, x, y):
         weight = next(self.parameters())
+        if (y > 0).any():
+            y = y * 2 if next(self.parameters()).dtype == torch.float16 else y * 3
         return self.first(x) * weight[0] + self.second(y).to(weight.dtype)
 """
 # Masks that constructors make choose.

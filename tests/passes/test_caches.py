@@ -14,6 +14,8 @@ from transpile.source.splice import write
 HEAD = "import time\n\nimport torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n"
 NEW = "n = len(x)\nif n != self.n:\n    self.n = n\n    t = torch.arange(n)\n    self.table = t.cos()\n"
 MASK = "if self.m is not None and self.m.shape[0] >= n:\n    return self.m[:n]\n"
+BESIDE = "n = len(x)\nif n == self.n:\n    m = self.m\nelse:\n    m = torch.ones(n).type_as(x)\n"
+BESIDE += "    self.m = m\n    self.n = n\nreturn x * m"
 # what the constructor sets, the body of `forward(self, x, n)`, what both are then; "" where they
 # stay as they are
 CASES = {
@@ -22,6 +24,25 @@ CASES = {
         NEW + "return x * self.table",
         "pass",
         "n = len(x)\nt = torch.arange(n)\ntable = t.cos()\nreturn x * table",
+    ),
+    "beside its size": (
+        "self.n = 4\nself.m = torch.ones(self.n)",
+        BESIDE,
+        "self.n = 4\nself.m = torch.ones(self.n)",
+        BESIDE.replace("    self.m = m\n    self.n = n\n", ""),
+    ),
+    "beside its size, begun otherwise": ("self.n = 4\nself.m = torch.zeros(self.n)", BESIDE, "", ""),
+    "beside another size": (
+        "self.n = 4\nself.m = torch.ones(self.n)",
+        BESIDE.replace(" n == self.n", " self.m.dtype == x.dtype"),
+        "",
+        "",
+    ),
+    "beside one of its sizes": (
+        "self.n = 4\nself.m = torch.ones(self.n)",
+        BESIDE.replace("type_as(x)", "expand(x.shape[0], n)"),
+        "",
+        "",
     ),
     "where there is none yet": (
         "self.m = None",

@@ -9,7 +9,7 @@ from ..model.node import Node
 from ..model.program import Class, Function, within
 from ..model.project import Project
 from ..model.statements import Assign, Declaration
-from .values.lattice import UNKNOWN, External, Method, Sequence, Tensor
+from .values.lattice import UNKNOWN, External, Method, Module, Sequence, Tensor
 from .values.lattice import Function as FunctionValue
 
 _SPEAKING = frozenset({"builtins.print", "builtins.input", "builtins.open"})
@@ -28,12 +28,19 @@ def does(node: Node) -> str | None:
             return f"{value.name.removeprefix('builtins.')} speaks to the world outside"
         if draws(node):
             return f"{value.name} draws from a generator of Python's"
-        if value.name == "builtins.next":
+        if value.name == "builtins.next" and not _begins(node):
             return "an iterator moves on"
     if isinstance(value, Method) and isinstance(node.function, Attribute):
         if value.name in _FILLING and not isinstance(value.receiver, Sequence):
             return f".{value.name}() {_CHANGES}"
     return None
+
+
+def _begins(call: Call) -> bool:
+    """`next(self.parameters())`, of a walk that begins here."""
+    walk = call.arguments[0] if call.arguments else None
+    value = walk.function.value if isinstance(walk, Call) else None
+    return isinstance(value, Method) and isinstance(value.receiver, Module)
 
 
 def draws(call: Call) -> bool:

@@ -28,6 +28,7 @@ from ...model.statements import Assign, ExpressionStatement
 from ..attributes import Attributes
 from ..fresh import Names
 from ..pass_ import Changes, Pass
+from .beside import stores
 from .fills import Fills
 from .guards import ABSENT, UNKNOWN, literal
 from .kept import Kept
@@ -82,6 +83,11 @@ class _Caches:
         filling = set[Function]()
         for called, kept in found:
             if not kept.names:
+                if left_out := stores(self, kept.method):
+                    changes = Changes(kept.method)
+                    for statement in left_out:
+                        changes.change(statement, leave_out)
+                    yield changes
                 continue
             changes = Changes(kept.method)
             first = kept.is_given or keeps_first(kept.body, kept.guards, kept.me)

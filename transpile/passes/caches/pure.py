@@ -10,7 +10,9 @@ from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.statements import Assign, Block, ExpressionStatement, Return
 
-_KNOWN = frozenset("shape ndim dtype device is_cuda size dim new_zeros new_ones new_tensor".split())
+_KNOWN = frozenset(
+    "shape ndim dtype device get_device is_cuda size dim new_zeros new_ones new_tensor".split()
+)
 _LIKE = frozenset(("to", "type_as", "expand_as", "len"))  # of what they are given, the type alone
 _DRAWING = frozenset(
     "bernoulli multinomial normal dropout alpha_dropout poisson sample rsample exponential cauchy "
