@@ -362,6 +362,33 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.similarity(x, y) + self.combined(x, y), self.last(self.f(x))
 """
+# A static method that takes nothing makes an object, and writes what it holds.
+MADE_BY_STATIC = """
+class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("seen", torch.zeros(4))
+        self.scale = nn.Parameter(torch.ones(4))
+
+    @staticmethod
+    def made():
+        part = Part()
+        part.seen += 1
+        part.scale.data.fill_(2)
+        return part
+
+    def forward(self, x):
+        return x * self.scale + self.seen
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Part.made()
+
+    def forward(self, x, y):
+        return self.part(x) + y
+"""
 # Classes in the bodies of others, asked for by self, by the class and in a class below.
 INNER_CLASSES = """
 class Base(nn.Module):

@@ -13,15 +13,14 @@ without a word. So they are refused.
 from collections.abc import Iterator
 from typing import TypeGuard
 
+from ..dialects.reports import Reports
 from ..facts.modules import Modules
 from ..facts.values.lattice import External, Functions, Module, classes_of, is_param
 from ..facts.values.lattice import Function as Bound
-from ..model.diagnostics import Diagnostic
-from ..model.effects import BoundMethod, Declare, New, Read, Support, Unconverted, Write
+from ..model.effects import BoundMethod, Declare, New, Read, Support, Write
 from ..model.expressions import Attribute, Call, Display, Lambda, Name
-from ..model.names import dotted
+from ..model.names import dotted, last_word
 from ..model.node import Expression, Node
-from ..model.positions import place, source_of
 from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign, ExpressionStatement
@@ -44,43 +43,35 @@ DECORATED = (
 )
 
 
-def refuse(project: Project, modules: Modules) -> list[Diagnostic]:
+def refuse(project: Project, modules: Modules, reports: Reports) -> None:
     """Let each such function raise where it is made."""
-    told = refuse_objects(project, modules)
+    refuse_objects(project, modules, reports)
     for cls in [c for c in project.classes() if modules.is_module(c)]:
         for method in project.methods(cls).values():
             for kept in _kept(method, modules):
                 for found in list(_holding(kept, method, modules)):
-                    told.append(Diagnostic(*place(found), "module-value", WHY))
-                    found.replace(Unconverted("module-value", source_of(found)))
+                    reports.unconverted("module-value", found, WHY)
                 for found in [n for n in kept.walk() if _is_in_set(n)]:
-                    told.append(Diagnostic(*place(found), "module-value", OBJECT))
-                    found.replace(Unconverted("module-value", source_of(found)))
+                    reports.unconverted("module-value", found, OBJECT)
             for found in dict.fromkeys(_set_by_decorator(method, cls, project)):
-                told.append(Diagnostic(*place(found), "unsupported", DECORATED))
-                found.replace(Unconverted("unsupported", source_of(found)))
+                reports.unconverted("unsupported", found, DECORATED)
             for node in [n for n in method.body.walk() if isinstance(n, New)]:
                 for given in [a for a in _kept_by(node, modules) if isinstance(a, (Name, Read))]:
                     if _is_param(given):
-                        told.append(Diagnostic(*place(given), "tied-weight", GIVEN))
-                        given.replace(Unconverted("tied-weight", source_of(given)))
-    return told
+                        reports.unconverted("tied-weight", given, GIVEN)
 
 
-def refuse_objects(project: Project, modules: Modules) -> list[Diagnostic]:
+def refuse_objects(project: Project, modules: Modules, reports: Reports) -> None:
     """Let the modules in objects of plain classes raise that a module keeps, and asks for when it
     runs: `self.parts = Parts(self.encoder)`."""
     running = [f for f in project.functions() if f.name != "__init__"]
     used = {n.name for f in running for n in f.nodes(Attribute)}
     classes = filter(modules.is_module, project.classes())
-    told = []
     for method in [m for cls in classes for m in project.methods(cls).values()]:
         for made in [n for n in method.body.walk() if isinstance(n, Call)]:
             for found in list(_kept_by_object(made, modules)):
                 if not used.isdisjoint(_names_of(made)):
-                    told.append(Diagnostic(*place(found), "module-value", OBJECT))
-                    found.replace(Unconverted("module-value", source_of(found)))
-    return told
+                    reports.unconverted("module-value", found, OBJECT)
 
 
 def _names_of(made: Call) -> set[str]:
@@ -118,7 +109,7 @@ def _set_by_decorator(method: Function, cls: Class, project: Project) -> Iterato
     found = (project.resolve(cls.file, name) for name in names if name and cls.file is not None)
     for decorator in [f for f in found if isinstance(f, Function)]:
         for wrapper in [f for f in decorator.body.walk() if isinstance(f, Function)]:
-            me = wrapper.parameters[0].name if wrapper.parameters else None
+            me = wrapper.receiver
             for assign in wrapper.nodes(Assign):
                 parts = [t for t in assign.targets if isinstance(t, Attribute)]
                 if assign.expression is not None and any(dotted(t.object) == me for t in parts):
@@ -157,7 +148,7 @@ def _keeps(init: Function, name: str) -> bool:
 
 def _kept(method: Function, modules: Modules) -> Iterator[Expression]:
     """What a method keeps on a module: `self.f = f`, `self.fs.append(f)`, `Block(f)`."""
-    self_name = method.parameters[0].name if method.parameters else ""
+    self_name = method.receiver
     for assign in method.nodes(Assign, Declare):
         kept = any(
             isinstance(t, Attribute) and is_name(t.object, self_name) for t in assign.targets
@@ -215,7 +206,7 @@ def _held(value: Expression) -> Iterator[Expression]:
     """What of a value may be a function: in a call they are used at once, but where this gives a
     function back, `partial(f, self.fc)`."""
     if isinstance(value, Call):
-        partial = (dotted(value.function) or "").rpartition(".")[2] == "partial"
+        partial = last_word(value.function) == "partial"
         if partial or isinstance(value.value, (Bound, Functions)) or value.value == _LAMBDA:
             for argument in value.arguments:
                 yield from _held(argument)
@@ -230,7 +221,7 @@ def _held(value: Expression) -> Iterator[Expression]:
 
 
 def _holds(body: Node, method: Function) -> bool:
-    self_name = method.parameters[0].name if method.parameters else ""
+    self_name = method.receiver
     return any(
         isinstance(n, Name) and (n.id == self_name or isinstance(n.value, Module))
         for n in body.walk()

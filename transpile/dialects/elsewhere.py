@@ -37,6 +37,7 @@ from ..model.expressions import (
     Starred,
     Subscript,
 )
+from ..model.fresh import taken
 from ..model.names import dotted, target_names, text
 from ..model.node import Expression, Node, Statement
 from ..model.program import Class, Function
@@ -44,7 +45,7 @@ from ..model.project import Project
 from ..model.statements import Assign, For
 from . import growing
 from .attribute_reads import Reads
-from .fresh import attributes, fresh, taken
+from .fresh import attributes, fresh
 from .names_beside import beside, in_a_loop
 from .submodule_paths import replaces
 from .threading.properties import add_property
@@ -64,10 +65,8 @@ class Elsewhere:
 def spell_out(project: Project, modules: Modules) -> Elsewhere:
     """Let no list hold what stands elsewhere, of all classes of a project."""
     found, read = Elsewhere(), Reads(project)
-    for cls in [c for file in project.ordered for c in file.classes() if modules.is_module(c)]:
-        init = modules.constructor(cls)
-        if init is not None and init.parameters:
-            _Lists(modules, cls, init, found, read).write()
+    for cls, init in modules.constructors():
+        _Lists(modules, cls, init, found, read).write()
     return found
 
 
@@ -79,7 +78,7 @@ class _Lists:
     ) -> None:
         self.project, self.modules, self.cls, self.init = read.project, modules, cls, init
         self.found, self.read = found, read
-        self.me = init.parameters[0].name
+        self.me = init.receiver
         self.family = {cls, *read.project.family(cls)}
         self.methods = [m for c in self.family for m in read.project.methods(c).values()]
 

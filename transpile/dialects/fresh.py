@@ -2,32 +2,9 @@
 
 from collections.abc import Iterable
 
-from ..model.expressions import Attribute, Name
-from ..model.names import binds
+from ..model.expressions import Attribute
 from ..model.node import Node
-from ..model.program import Class, Function, Parameter
-from ..model.statements import Declaration, Handler, Import
-
-
-def taken(node: Node) -> set[str]:
-    """The names that are read or bound at or below a node: of a function, with what is in it."""
-    found: set[str] = set()
-    for inner in node.walk():
-        if isinstance(inner, Name):
-            found.add(inner.id)
-        elif isinstance(inner, Parameter):
-            found.add(inner.name)
-        elif isinstance(inner, (Function, Class)):
-            found.add(inner.name)
-        elif isinstance(inner, Import):
-            found.update(name.bound for name in inner.names)
-        elif isinstance(inner, Handler) and inner.name is not None:
-            found.add(inner.name)
-        elif isinstance(inner, Declaration):
-            found.update(inner.names)
-        else:
-            found.update(binds(inner))
-    return found
+from ..model.program import Function
 
 
 def attributes(node: Node) -> set[str]:

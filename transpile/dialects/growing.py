@@ -115,9 +115,8 @@ def kept_list(value: Expression) -> str | None:
 
 def register_first(project: Project, modules: Modules) -> None:
     """Let a list that becomes a ModuleList of itself, once it is full, be one from the start."""
-    for cls in [c for c in project.classes() if modules.is_module(c)]:
-        constructor = project.methods(cls).get("__init__")
-        for declare in list(constructor.nodes(Declare)) if constructor is not None else ():
+    for cls, constructor in modules.constructors():
+        for declare in list(constructor.nodes(Declare)):
             new, path = declare.expression, dotted(declare.targets[0])
             if not isinstance(new, New) or [*map(dotted, new.arguments)] != [path]:
                 continue
@@ -138,7 +137,7 @@ def register_first(project: Project, modules: Modules) -> None:
 
 def sets(method: Function) -> list[tuple[ExpressionStatement, Call]]:
     """The calls of a method that set a module under a computed name on self."""
-    me = method.parameters[0].name if method.parameters else None
+    me = method.receiver
     found = []
     for statement in method.nodes(ExpressionStatement):
         call = statement.expression

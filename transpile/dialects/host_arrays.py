@@ -101,7 +101,7 @@ def _classes(node: Attribute, modules: Modules) -> list[Class]:
     if isinstance(value, Module) and not value.open:
         return modules.classes_of(value.refs)
     function = next((n for n in node.ancestors() if isinstance(n, Function) and n.owner), None)
-    me = function.parameters[0].name if function is not None and function.parameters else None
+    me = function.receiver if function is not None else ""
     own = is_own(node, me)
     return [function.owner] if own and function is not None and function.owner else []
 

@@ -13,6 +13,7 @@ from ..facts.values.lattice import UNKNOWN, Mapping, Object, Sequence, Value
 from ..model.effects import BoundMethod, Detached, Put, Shape, Unset
 from ..model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript
 from ..model.node import Expression, Node
+from ..model.operators import Compare, Unary, turned
 
 
 def plainly(node: Node, support: Callable[[str], Expression]) -> bool:
@@ -43,6 +44,15 @@ def detached(node: Detached, support: Callable[[str], Expression]) -> Call:
     if node.unless is not None:
         return Call(support("with_gradient"), [node.unless, node.expression])
     return Call(Attribute(Name("lax"), "stop_gradient"), [node.expression])
+
+
+def put(call: Call, made: Expression) -> None:
+    """Put the answer where the call stood: `not hasattr(…)` is `"w" not in params`."""
+    around = call.parent
+    if isinstance(around, Unary) and around.operator == "not" and isinstance(made, Compare):
+        around.replace(turned(made))
+    else:
+        call.replace(made)
 
 
 def _may_hold_dicts(value: Value | None) -> bool:

@@ -32,7 +32,7 @@ def beside(
     element: Expression, statement: Statement, init: Function, fields: Mapping[str, Field]
 ) -> Expression | None:
     """The name under which `self` has a module: as it is set beside this, or fetched."""
-    me = init.parameters[0].name
+    me = init.receiver
     if isinstance(element, Attribute) and dotted(element.object) == me:
         found = fields.get(element.name)
         return Constant(element.name) if found and found.kind == SUBMODULE else None

@@ -48,7 +48,7 @@ def _extending(project: Project) -> Iterator[Class]:
 
 
 def _declare(cls: Class, init: Function) -> None:
-    own = init.parameters[0].name
+    own = init.receiver
     targets = [t for a in init.nodes(Assign) for t in a.targets if is_target(t)]
     names = [t.name for t in targets if isinstance(t, Attribute) and dotted(t.object) == own]
     fields = [Assign([Name(n)], None, annotation=expression("Any")) for n in dict.fromkeys(names)]

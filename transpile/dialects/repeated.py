@@ -60,7 +60,7 @@ class _Repeats:
     """The lists and containers of one function that builds, by what is put into them."""
 
     def __init__(self, function: Function, plan: Plan) -> None:
-        self.function, self.me = function, function.parameters[0].name
+        self.function, self.me = function, function.receiver
         self.placed = Placed(self.me, plan)
         self._seen: dict[str, set[str]] = {}
 

@@ -21,13 +21,14 @@ from ..model.copy import clone
 from ..model.effects import Declare, New
 from ..model.emptied import without_empty_branches
 from ..model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
+from ..model.fresh import taken
 from ..model.names import bound_once, dotted, everywhere, is_own, rebound, text
 from ..model.node import Expression, Node, Statement
 from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign, Block
 from .attribute_reads import Reads
-from .fresh import fresh, taken
+from .fresh import fresh
 from .submodule_paths import GROWING, from_root, holds_modules, is_path, replaces, steps
 from .threading.properties import add_property
 
@@ -38,10 +39,8 @@ def spell_out(project: Project, modules: Modules, alone: bool = False) -> None:
     """Give each submodule of a project one name; `alone`: of two names in one module too, where
     each would have arrays of its own."""
     read = Reads(project)
-    for cls in [c for file in project.ordered for c in file.classes() if modules.is_module(c)]:
-        init = modules.constructor(cls)
-        if init is not None and init.parameters:
-            _Names(project, cls, init, read, alone).write()
+    for cls, init in modules.constructors():
+        _Names(project, cls, init, read, alone).write()
 
 
 class _Names:
@@ -52,7 +51,7 @@ class _Names:
     ) -> None:
         self.project, self.cls, self.init, self.read = project, cls, init, read
         self.alone = alone
-        self.me = init.parameters[0].name
+        self.me = init.receiver
         self.family = {cls, *project.family(cls)}
         self._stored: dict[str, list[Assign]] | None = None
         self._nodes: set[Node] | None = None
@@ -147,7 +146,7 @@ class _Names:
             self._stored = {}
             for cls in self.family:
                 for method in self.project.methods(cls).values():
-                    me = method.parameters[0].name if method.parameters else ""
+                    me = method.receiver
                     for node in (n for n in method.body.walk() if isinstance(n, Assign)):
                         for target in node.targets:
                             held = target.object if isinstance(target, Attribute) else None

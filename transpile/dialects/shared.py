@@ -18,7 +18,7 @@ from ..facts.values.lattice import UNKNOWN, External, Module, Sequence, is_param
 from ..facts.values.lattice import Function as FunctionValue
 from ..model.effects import PARAM, Declare, New
 from ..model.expressions import Attribute, Call, Constant, Name, Slice, Starred, Subscript
-from ..model.names import dotted, text
+from ..model.names import dotted, last_word, text
 from ..model.node import Expression, Node
 from ..model.program import Class, Function
 from ..model.statements import Assign, Declaration, Delete, Return
@@ -40,7 +40,7 @@ class Shared:
 
     def __init__(self, cls: Class, init: Function, plan: Plan, together: bool) -> None:
         self.cls, self.init, self.plan, self.together = cls, init, plan, together
-        self.me = init.parameters[0].name
+        self.me = init.receiver
         self.placed = Placed(self.me, plan)
         nodes = list(init.body.walk())
         self._order = {node: i for i, node in enumerate(nodes)}
@@ -243,7 +243,7 @@ def _keeps(function: Function) -> bool:
     """Whether a function gives what an earlier call of it has made: by a cache, or by a name
     around it."""
     marks = [d.function if isinstance(d, Call) else d for d in function.decorators]
-    if any((dotted(d) or "").rpartition(".")[2] in _CACHES for d in marks):
+    if any(last_word(d) in _CACHES for d in marks):
         return True
     kept = {name for d in function.nodes(Declaration) for name in d.names}
     returned = (r.expression for r in function.nodes(Return))

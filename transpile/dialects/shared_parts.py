@@ -31,10 +31,8 @@ def spell_out(project: Project, modules: Modules) -> None:
     """Let no container of a project hold what stands elsewhere, where all that asks for it calls
     it, or one of its parts."""
     read = Reads(project)
-    for cls in [c for file in project.ordered for c in file.classes() if modules.is_module(c)]:
-        init = modules.constructor(cls)
-        if init is not None and init.parameters:
-            _Containers(project, modules, cls, init, read).write()
+    for cls, init in modules.constructors():
+        _Containers(project, modules, cls, init, read).write()
 
 
 class _Containers:
@@ -44,7 +42,7 @@ class _Containers:
         self, project: Project, modules: Modules, cls: Class, init: Function, read: Reads
     ) -> None:
         self.project, self.init, self.read = project, init, read
-        self.me = init.parameters[0].name
+        self.me = init.receiver
         self.family = {cls, *project.family(cls)}
         self.places: dict[str, Expression] = {self.me: Name(self.me)}
         once, rebound = bound_once(init), bound(init.body)

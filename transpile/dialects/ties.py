@@ -37,7 +37,7 @@ def guard(project: Project) -> None:
     for function in functions if names else ():
         if _runs_before(function, ties, functions):
             continue
-        me = function.parameters[0].name if function.owner and function.parameters else None
+        me = function.receiver if function.owner else ""
         for write in list(function.nodes(Write)):
             target, block = write.target, write.parent
             if not isinstance(target, Read) or target.kind != PARAM or target.name not in names:
@@ -180,7 +180,7 @@ def _by_number(container: str, methods: Iterable[Function]) -> bool:
 
 
 def _said(tie: Tie, method: Function) -> Tied | None:
-    me = method.parameters[0].name if method.parameters else None
+    me = method.receiver
     return _plain(tie, me, method.name == "__init__" and tie.parent is method.body)
 
 
@@ -213,7 +213,7 @@ def below(module: Node | None, me: str | None) -> str | None:
             return None
         return f"{held}.{names[index]}" if names[index] == str(index % len(names)) else None
     first, _, rest = (dotted(module) or "").partition(".")
-    return rest if me is not None and first == me else None
+    return rest if first and first == me else None
 
 
 def run_by(call: Call) -> Expression:

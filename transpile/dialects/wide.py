@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from ..facts.program import ProgramFacts
 from ..facts.values.lattice import NUMPY, Static, Tensor
 from ..model.effects import Support
-from ..model.expressions import Attribute, Call, Name, OpaqueExpression
+from ..model.expressions import Attribute, Call, Name
 from ..model.names import dotted
 from ..model.node import Node
 from ..model.operators import Compare
@@ -51,14 +51,13 @@ def _functions(scope: File | Class) -> Iterator[Function]:
 
 
 def _is_wide(function: Function, wide: set[Function], facts: ProgramFacts) -> bool:
-    nodes = list(function.body.walk())
-    if any(isinstance(n, OpaqueExpression) and n.word.startswith("yield") for n in nodes):
+    if function.yields:
         return False
     names = {f.name for f in wide if f.name != "__init__"}
     if function.name == "__init__" and function.owner is not None:  # `super().__init__()`
         above = set(facts.modules.lineage(function.owner)[1:])
         names |= {f.name for f in wide if f.name == "__init__" and f.owner in above}
-    return any(_computes(node, names) for node in nodes)
+    return any(_computes(node, names) for node in function.body.walk())
 
 
 def _computes(node: Node, wide: set[str]) -> bool:

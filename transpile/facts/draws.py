@@ -40,7 +40,7 @@ class Draws:
     def value(self, value: Expression, function: Function, own: Set[str]) -> bool:
         """Whether a value comes of a draw in a function, or of these attributes of self, which do:
         `p = randperm(n)`, then `argsort(p)`. A shape alone does not."""
-        me = function.parameters[0].name if function.parameters else ""
+        me = function.receiver
         todo, names = [value], set[str]()
         while todo:
             for node in _computed(todo.pop()):

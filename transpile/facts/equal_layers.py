@@ -10,8 +10,10 @@ They are where one construction makes all of them, which does not depend on the 
 and nothing else is put among them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from ..model.effects import Apply, Declare, New
 from ..model.expressions import (
@@ -31,21 +33,8 @@ from ..model.node import Expression, Node
 from ..model.program import Class, Function
 from ..model.statements import Assign, Delete, For, While
 
-
-class Home(Protocol):
-    """The project that a class is of."""
-
-    def methods(self, cls: Class) -> dict[str, Function]: ...
-
-
-class Modules(Protocol):
-    """What is set on modules, and where their classes are."""
-
-    def fields(self, cls: Class) -> Mapping[str, Any]: ...
-
-    def lineage(self, cls: Class) -> Sequence[Class]: ...
-
-    def home(self, cls: Class) -> Home: ...
+if TYPE_CHECKING:
+    from .modules import Modules
 
 
 def are_equal(modules: Modules, layers: Expression) -> bool | None:

@@ -46,7 +46,7 @@ def _is_size(value: Expression, name: str) -> bool:
     made = value.nearest(Function)
     if made is None or made.name != "__init__" or not made.parameters:
         return False
-    own, given = f"{made.parameters[0].name}.{name}", dotted(value)
+    own, given = f"{made.receiver}.{name}", dotted(value)
     found = {dotted(size) for size in _sizes(made)}
     return own in found or given in found and given not in names_assigned(made.body)
 

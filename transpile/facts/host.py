@@ -110,7 +110,7 @@ class Host:
 
 
 def _sets_own(method: Function) -> bool:
-    me = method.parameters[0].name if method.parameters else None
+    me = method.receiver
     return any(is_own(target, me) for assign in method.nodes(Assign) for target in assign.targets)
 
 

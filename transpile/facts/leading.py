@@ -167,7 +167,7 @@ def _sizes(node: Expression) -> float:
     name = str(dotted(function) or getattr(function, "name", "")).rpartition(".")[2]
     if name.removeprefix("new_") not in _MADE or not isinstance(node, Call):
         return math.inf
-    given = [a for a, word in zip(node.arguments, node.keywords) if word is None]
+    given = node.positional
     if len(given) == 1 and isinstance(given[0], Display):
         given = given[0].elements
     known = [isinstance(v := of(n), Static) and v.type == "int" for n in given]

@@ -86,6 +86,13 @@ class Modules:
         """The constructor that a class, of the user's or the library's, has of its own."""
         return self.home(cls).methods(cls).get("__init__")
 
+    def constructors(self) -> Iterator[tuple[Class, Function]]:
+        """The user's classes of modules that have a constructor of their own, with that."""
+        for cls in [c for file in self.project.ordered for c in file.classes()]:
+            init = self.project.methods(cls).get("__init__") if self.is_module(cls) else None
+            if init is not None and init.parameters:
+                yield cls, init
+
     def home(self, cls: Class) -> Project:
         """The project that a class stands in."""
         inside = cls.file is not None and cls.file in self.library.project.names
@@ -224,7 +231,7 @@ def _is_param(array: Read) -> bool:
 
 def _set(method: Function) -> Iterator[tuple[str, str, Expression]]:
     """What a method sets on its first parameter: name, kind, value."""
-    first = method.parameters[0].name if method.parameters else ""
+    first = method.receiver
     for statement in method.nodes(Declare, Assign):
         if isinstance(statement, Declare):
             if statement.expression is not None:

@@ -16,7 +16,7 @@ def methods_named(call: Call, cls: Class, project: Project) -> list[Function]:
     around = call.nearest(Function)
     if dotted(call.function) != "getattr" or len(call.arguments) < 2 or around is None:
         return []
-    if not around.parameters or dotted(call.arguments[0]) != around.parameters[0].name:
+    if dotted(call.arguments[0]) != around.receiver:
         return []
     name = pattern(_default(_kept(call.arguments[1], around, project.methods(cls)), around))
     found = [m for one in project.ancestors(cls) for m in project.methods(one).values()]
@@ -27,9 +27,9 @@ def methods_named(call: Call, cls: Class, project: Project) -> list[Function]:
 def _kept(name: Expression, around: Function, methods: Mapping[str, Function]) -> Expression:
     """What the constructor keeps as `self.mode`, by its default: `self.mode = mode`."""
     init = methods.get("__init__")
-    if init is None or not is_own(name, around.parameters[0].name):
+    if init is None or not is_own(name, around.receiver):
         return name
-    path = f"{init.parameters[0].name}.{name.name}"
+    path = f"{init.receiver}.{name.name}"
     kept = [a.expression for a in init.nodes(Assign) if path in map(dotted, a.targets)]
     return _default(kept[0], init) if len(kept) == 1 and kept[0] is not None else name
 

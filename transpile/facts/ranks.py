@@ -133,5 +133,5 @@ def _unknown(node: Expression) -> Ranks:
 
 def _operands(node: Call, function: Attribute) -> list[Expression]:
     """What a function or method computes with, without keywords."""
-    plain = [a for w, a in zip(node.keywords, node.arguments) if w is None]
+    plain = node.positional
     return [function.object, *plain] if isinstance(of(function.object), Tensor) else plain

@@ -82,7 +82,7 @@ class Rowwise:
         if not isinstance(node, Call) or any(isinstance(a, Starred) for a in node.arguments):
             return False
         value = of(node.function)
-        plain = [a for w, a in zip(node.keywords, node.arguments) if w is None]
+        plain = node.positional
         if isinstance(value, Module):
             one = len(node.arguments) == 1 == len(plain) and self.rows(plain[0], given, above)
             return one and self.module(value, above)

@@ -34,7 +34,7 @@ from ..model.expressions import (
     Starred,
     Subscript,
 )
-from ..model.names import dotted
+from ..model.names import dotted, last_word
 from ..model.node import Expression, Node
 from ..model.operators import Binary, Boolean, Compare, Conditional, Unary
 from ..model.program import Function
@@ -145,7 +145,7 @@ def _constant(t: Totality, node: Constant) -> bool:
 
 
 def _attribute(t: Totality, node: Attribute) -> bool:
-    return (dotted(node) or "").rpartition(".")[2] not in ("inf", "nan") and t.total(node.object)
+    return last_word(node) not in ("inf", "nan") and t.total(node.object)
 
 
 def _binary(t: Totality, node: Binary) -> bool:

@@ -100,12 +100,14 @@ class Call(Expression):
         for argument in self.arguments:
             argument.parent = self
 
+    @property
+    def positional(self) -> list[Expression]:
+        """The arguments without a keyword."""
+        return [a for a, word in zip(self.arguments, self.keywords) if word is None]
+
     def keyword(self, name: str) -> Expression | None:
         """The argument of this keyword."""
-        for word, argument in zip(self.keywords, self.arguments):
-            if word == name:
-                return argument
-        return None
+        return next((a for a, word in zip(self.arguments, self.keywords) if word == name), None)
 
     def append(self, argument: Expression, keyword: str | None = None) -> None:
         """Add an argument behind the others, in the text before the closing parenthesis."""

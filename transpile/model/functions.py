@@ -112,7 +112,7 @@ def is_static(function: Function, owner: Class) -> bool:
     is asked for it: `Net.mask(x)` of `def mask(weights): ...`."""
     if function.decorators or not function.parameters:
         return any(dotted(d) == "staticmethod" for d in function.decorators)
-    if function.parameters[0].name in ("self", "cls") or owner.file is None:
+    if function.receiver in ("self", "cls") or owner.file is None:
         return False
     asked = [n for n in everywhere(owner.file, Attribute) if n.name == function.name]
     return bool(asked) and all(_gives_no_self(n, owner) for n in asked)
@@ -125,7 +125,7 @@ def _gives_no_self(name: Attribute, owner: Class) -> bool:
         return False
     around = [f for f in name.ancestors() if isinstance(f, Function) and f.parameters]
     first = dotted(call.arguments[0]) if call.arguments else None
-    return first not in {f.parameters[0].name for f in around if f.owner is not None}
+    return first not in {f.receiver for f in around if f.owner is not None}
 
 
 def _signature(function: Function, owner: Class | None, outer: Function | None) -> Signature:

@@ -6,6 +6,7 @@ from typing import Any, TypeGuard
 
 from .expressions import (
     Attribute,
+    Call,
     Constant,
     Display,
     ForClause,
@@ -47,6 +48,11 @@ def dotted(node: Node | None) -> str | None:
     if current.__class__ is not Name:
         return None
     return ".".join([current.id, *reversed(parts)])
+
+
+def last_word(node: Node | None) -> str:
+    """`c` of `a.b.c`, or nothing."""
+    return (dotted(node) or "").rpartition(".")[2]
 
 
 def imported(scope: Scope, node: Node) -> str:
@@ -230,6 +236,16 @@ def jumps(node: Node) -> bool:
     if isinstance(node, Scope):
         return False
     return any(jumps(child) for child in node.children() if not hasattr(child, "value"))
+
+
+def calls_of(nodes: Iterable[Node]) -> list[Call]:
+    """The calls that call one of these."""
+    return [c for n in nodes if isinstance(c := n.parent, Call) and c.function is n]
+
+
+def is_called(node: Node) -> bool:
+    """Whether a node is what a call calls."""
+    return isinstance(node.parent, Call) and node.parent.function is node
 
 
 def is_target(node: Node) -> bool:

@@ -82,8 +82,14 @@ def sides(value: Node | None) -> list[Expression]:
     return [value] if isinstance(value, Expression) else []
 
 
+_OPPOSITES = {"is": "is not", "is not": "is", "in": "not in", "not in": "in"}
+
+
 def turned(test: Expression) -> Expression:
-    """What holds where a test does not."""
+    """What holds where a test does not: `x is not None` for `x is None`."""
     if isinstance(test, Unary) and test.operator == "not":
         return test.operand
+    word = test.operators[0] if isinstance(test, Compare) and len(test.operators) == 1 else ""
+    if isinstance(test, Compare) and word in _OPPOSITES:
+        return Compare(test.operands, [_OPPOSITES[word]])
     return Unary("not", test)

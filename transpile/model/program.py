@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from .expressions import Lambda, Name, Starred
+from .expressions import Lambda, Name, OpaqueExpression, Starred
 from .node import Expression, N, Node, Statement
 from .statements import Block
 
@@ -59,6 +59,11 @@ class Scope(Node):
             nodes.sort(key=self._places.__getitem__)
         else:
             nodes.sort(key=lambda node: node.start)
+
+    @property
+    def yields(self) -> list[OpaqueExpression]:
+        """What it gives before it goes on: of a generator."""
+        return [n for n in self.nodes(OpaqueExpression) if n.word.startswith("yield")]
 
     @property
     def index(self) -> dict[type[Node], list[Node]]:
@@ -145,6 +150,11 @@ class Function(Scope, Decorated):
 
     def own(self) -> list[Node]:
         return [self.body]
+
+    @property
+    def receiver(self) -> str:
+        """The name of its first parameter, by which a method knows its object, or nothing."""
+        return self.parameters[0].name if self.parameters else ""
 
     @property
     def qualified(self) -> str:

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..facts.values.calls import is_super
-from ..model.expressions import Attribute, Call, Name
+from ..model.expressions import Attribute, Name
+from ..model.names import is_called
 from ..model.node import Node
 from ..model.program import Function
 from ..model.project import Project
@@ -22,7 +23,7 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
     found = []
 
     def forward(own: Function, inherits: bool) -> Callable[[Any], Node]:
-        name = own.parameters[0].name
+        name = own.receiver
         return lambda n: Attribute(n.object if inherits else Name(name), "forward")
 
     for cls in (c for file in project.ordered for c in file.classes()):
@@ -32,7 +33,7 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
         if not isinstance(project.above(cls, "__call__"), Function):
             changes, inherits = Changes(own), project.find(cls, "forward") is None
             for node in own.nodes(Attribute):
-                called = isinstance(node.parent, Call) and node.parent.function is node
+                called = is_called(node)
                 if node.name == "__call__" and called and is_super(node.object):
                     changes.replace(node, forward(own, inherits))
             found.append(changes)

@@ -36,7 +36,16 @@ from ..model.expressions import (
 )
 from ..model.functions import called_by
 from ..model.layout import comments
-from ..model.names import bound_once, dotted, everywhere, imported, rebound, target_names
+from ..model.names import (
+    bound_once,
+    calls_of,
+    dotted,
+    everywhere,
+    imported,
+    last_word,
+    rebound,
+    target_names,
+)
 from ..model.node import Expression, Node
 from ..model.operators import Boolean, Conditional, Unary
 from ..model.program import Class, Function, Parameter, Scope
@@ -122,7 +131,7 @@ def _found(scope: Function) -> Iterator[Named]:
             continue
         names = bound_once(scope) - {p.name for p in scope.parameters} if names is None else names
         uses = [n for n in everywhere(scope, Name) if n.id == name and n.parent is not statement]
-        calls = [n.parent for n in uses if isinstance(n.parent, Call) and n.parent.function is n]
+        calls = calls_of(uses)
         if name in names and calls and len(calls) == len(uses):
             found = Named(statement, parameters, function, calls)
             if all(_may_stand(found, call, scope) for call in calls):
@@ -155,7 +164,7 @@ def _plain(body: Expression) -> Expression | None:
 
 def _goes_on(scope: Function, value: Expression | None) -> bool:
     """`self.register_buffer`, `partial(self.f, scale=s)`, `partial(torch.tensor, dtype=d)`"""
-    own = scope.parameters[0].name if scope.parameters else None
+    own = scope.receiver
     if isinstance(value, Attribute):
         return value.name in _REGISTERS and dotted(value.object) == own
     if not isinstance(value, Call) or imported(scope, value.function) != "functools.partial":
@@ -169,7 +178,7 @@ def _goes_on(scope: Function, value: Expression | None) -> bool:
         stored = any(isinstance(t, Attribute) and t.name == function.name for t in stores)
         of_torch = function.object.id == own and not stored
     elif of_torch:  # a layer's class is as well made by a partial
-        of_torch = not (dotted(function) or "").rpartition(".")[2][:1].isupper()
+        of_torch = not last_word(function)[:1].isupper()
     changing = rebound(scope)
     return of_torch and all(_stays(scope, node, changing) for node in held)
 

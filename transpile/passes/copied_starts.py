@@ -42,7 +42,7 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     if not isinstance(scope, Function) or scope.name != "__init__" or not scope.parameters:
         return changes
     for statement in scope.body.body:
-        start = _start(statement, scope.parameters[0].name)
+        start = _start(statement, scope.receiver)
         if start is not None and (gone := _made_alike(scope, statement, start)):
             for made in gone:
                 changes.change(made, leave_out)

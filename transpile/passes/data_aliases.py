@@ -48,7 +48,7 @@ def _spelling(statement: Assign) -> Callable[[Node], Node]:
 def _found(function: Function) -> Iterator[tuple[Assign, str]]:
     """Names that are given an array, `self.a.b.data`, or a view of one, once, and written through,
     where nothing above that is set later in the function, but by the last that uses the name."""
-    me = function.parameters[0].name if function.owner and function.parameters else None
+    me = function.receiver if function.owner else ""
     changing = rebound(function)
     stored = [t for a in function.nodes(Assign) for t in a.targets if isinstance(t, Attribute)]
     for statement in function.nodes(Assign):

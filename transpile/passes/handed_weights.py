@@ -114,7 +114,7 @@ class _Weights:
         ]
         if init is None or init is one.method or len(calls) != 1:
             return one.statement, one.method
-        own = is_own(calls[0].function, init.parameters[0].name)
+        own = is_own(calls[0].function, init.receiver)
         at = calls[0].parent
         if own and isinstance(at, ExpressionStatement) and at.nearest(Function) is init:
             return at, init
@@ -132,7 +132,7 @@ class _Weights:
         init = self.inits[cls]
         taken, understood = _Taken([], [], []), set[Expression]()
         for statement in init.body.body:
-            path = _tied(statement, init.parameters[0].name, name)
+            path = _tied(statement, init.receiver, name)
             if path is not None:
                 taken.ties.append(statement)
                 taken.paths.append(path)
@@ -162,7 +162,7 @@ class _Weights:
             for statement in method.nodes(Assign) if method.parameters else ():
                 call = statement.expression
                 holder, _, name = (dotted(statement.targets[0]) or "").partition(".")
-                if not isinstance(call, Call) or holder != method.parameters[0].name:
+                if not isinstance(call, Call) or holder != method.receiver:
                     continue
                 made = self._class_of(method, call)
                 if made and name and "." not in name and len(statement.targets) == 1:
@@ -189,7 +189,7 @@ class _Weights:
         if not isinstance(argument, Attribute) or argument.name != "weight":
             return None
         me, *path = (dotted(argument.object) or "").split(".")
-        if me != handed.method.parameters[0].name:
+        if me != handed.method.receiver:
             return None
         found: Any = cls
         for name in path:
@@ -206,7 +206,7 @@ class _Weights:
             for method in self.project.methods(one).values()
             for assign in everywhere(method, Assign)
             if method.parameters
-            if f"{method.parameters[0].name}.{name}" in map(dotted, assign.targets)
+            if f"{method.receiver}.{name}" in map(dotted, assign.targets)
         ]
         method, made = stores[0] if len(stores) == 1 else (None, None)
         word = dotted(made.function) if isinstance(made, Call) else None
@@ -237,7 +237,7 @@ class _Weights:
 
 def _tie(one: _Handed, scope: Function, path: str) -> Statement:
     """`self.head.out.weight = self.embed.weight`"""
-    me = scope.parameters[0].name
+    me = scope.receiver
     source = (dotted(one.argument) or "").partition(".")[2]
     return Assign([expression(f"{me}.{one.name}.{path}")], expression(f"{me}.{source}"))
 

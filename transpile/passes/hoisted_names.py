@@ -29,7 +29,7 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     """The names of one constructor."""
     changes = Changes(scope)
     if isinstance(scope, Function) and scope.name == "__init__" and scope.parameters:
-        me, body, done = scope.parameters[0].name, scope.body, set[Statement]()
+        me, body, done = scope.receiver, scope.body, set[Statement]()
         for branch in [s for s in body.body if isinstance(s, If)]:
             for stores in [*_on_all_ways(branch, me), *_behind(branch, body, me)]:
                 if done.isdisjoint(stores):

@@ -116,7 +116,7 @@ def _hands_on(assign: Assign, scope: Scope) -> bool:
 
 def _kept(cls: Class, init: Function, methods: list[Function]) -> list[Kept]:
     """The lambdas that are the only thing a class keeps under their names."""
-    me = init.parameters[0].name
+    me = init.receiver
     stores = [t for m in methods for a in m.nodes(Assign) for t in a.targets]
     names = [t.name for t in stores if isinstance(t, Attribute)]
     taken = {m.name for m in methods}
@@ -145,7 +145,7 @@ def _only_kept(value: Expression | None, init: Function) -> Function | None:
 
 def _aliases(init: Function) -> dict[str, Expression]:
     """The names that stand for a part of self: `m = self.mlp`."""
-    me, assigned = init.parameters[0].name, names_assigned(init.body)
+    me, assigned = init.receiver, names_assigned(init.body)
     found: dict[str, Expression] = {}
     for assign in init.nodes(Assign):
         path = dotted(assign.expression)
@@ -160,7 +160,7 @@ def _aliases(init: Function) -> dict[str, Expression]:
 
 def _may_move(function: Lambda | Function, init: Function, aliases: dict[str, Expression]) -> bool:
     """Whether all that a lambda reads of its constructor's is self, or a part of it."""
-    me = init.parameters[0].name
+    me = init.receiver
     own = {p.name for p in function.parameters} | set(names_assigned(function.body))
     read = names_in(function.body) - own
     local = {*names_assigned(init.body), *(p.name for p in init.parameters[1:])}
@@ -175,7 +175,7 @@ def _moving(kept: Kept, init: Function, cls: Class, aliases: dict[str, Expressio
         for name in [n for n in body.walk() if isinstance(n, Name)]:
             if name.id in aliases and name.id not in own:
                 name.replace(clone(aliases[name.id]))
-        parameters = [Parameter(init.parameters[0].name), *kept.function.parameters]
+        parameters = [Parameter(init.receiver), *kept.function.parameters]
         block = statement.parent
         assert isinstance(block, Block)
         block.take(statement)

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from ..model.copy import clone
 from ..model.edits import leave_out
+from ..model.endings import always_returns
 from ..model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript
 from ..model.names import dotted, everywhere, is_docstring, is_own, text
 from ..model.node import Expression, Node, Statement
@@ -104,7 +105,7 @@ def _methods(store: Attribute, own: dict[str, Function], cls: Class) -> list[Att
 
 def _self_name(method: Node | None) -> str | None:
     named = isinstance(method, Function) and method.parameters
-    return method.parameters[0].name if named and isinstance(method, Function) else None
+    return method.receiver if named and isinstance(method, Function) else None
 
 
 def _given_back(
@@ -114,19 +115,11 @@ def _given_back(
     ask for it too, or where it may end without."""
     method = own.get(function.name)
     uses = [a for a in everywhere(cls.file or cls, Attribute) if a.name == function.name]
-    if method is None or method.decorators or uses != [function] or not _ends(method.body):
+    if method is None or method.decorators or uses != [function] or not always_returns(method.body):
         return [(None, None)]
     name = _self_name(method)
     returns = [r.expression for r in method.nodes(Return)]
     return [(v, name) for r in returns for v in (sides(r) if r is not None else [None])]
-
-
-def _ends(block: Block | None) -> bool:
-    """Whether a block gives back something on all ways."""
-    last = block.body[-1] if block is not None and block.body else None
-    if isinstance(last, If):
-        return _ends(last.body) and _ends(last.orelse)
-    return isinstance(last, Return)
 
 
 def _assigned(target: Attribute) -> Expression | None:
@@ -161,7 +154,7 @@ def _signature(method: Function) -> tuple[Any, ...]:
 def _choosing(choice: Chosen, init: Function, cls: Class, _: Node) -> None:
     """Keep the names of the methods, and choose among them in a method of that name."""
     own = next((m for m in cls.body.body if getattr(m, "name", None) == choice.name), None)
-    me, one = init.parameters[0].name, own is None and choice.is_one(init)
+    me, one = init.receiver, own is None and choice.is_one(init)
     if one:
         for assign in [a for a in init.nodes(Assign) if a.targets[0] in choice.stores]:
             leave_out(assign)
@@ -175,7 +168,7 @@ def _choosing(choice: Chosen, init: Function, cls: Class, _: Node) -> None:
         first = next(s for s in init.body.body if not is_docstring(s))
         init.body.insert_before(first, [Assign([by], Constant(choice.name))])
         first = next(s for s in own.body.body if not is_docstring(s))
-        own.body.precede(first, _ways(choice, own.parameters[0].name, [*choice.methods, own])[:-1])
+        own.body.precede(first, _ways(choice, own.receiver, [*choice.methods, own])[:-1])
         return
     made = Function(choice.name, [Parameter(me)], Block(_ways(choice, me, choice.methods)))
     made.parameters += [clone(p) for p in _parameters(choice.methods[0])]

@@ -46,7 +46,7 @@ def run(project: Project, facts: Any) -> list[Changes]:
 def _own(changes: Changes, function: Function, facts: Any) -> None:
     """`self.reset_running_stats()`, `super().reset_parameters()` of a layer of torch's, which has
     no such method here."""
-    owner, me = function.owner, function.parameters[0].name if function.parameters else ""
+    owner, me = function.owner, function.receiver
     for call in function.nodes(Call, Apply) if owner is not None and me else ():
         method = call.function
         if not isinstance(method, Attribute) or method.name not in _RESETS:

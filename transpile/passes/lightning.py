@@ -45,7 +45,7 @@ def _statement(
     written: bool,
 ) -> None:
     """`written`: the hyperparameters are, so that `self.hparams` is there."""
-    own, call = method.parameters[0].name, statement.expression
+    own, call = method.receiver, statement.expression
     name = dotted(call.function) or "" if isinstance(call, Call) else ""
     word = name.removeprefix(f"{own}.")
     if not isinstance(call, Call) or name == word or project.find(cls, word) is not None:
@@ -79,7 +79,7 @@ def _is_written_out(project: Project, cls: Class) -> bool:
     for one in project.family(cls):
         for method in project.methods(one).values():
             if method.parameters:
-                own = method.parameters[0].name
+                own = method.receiver
                 for call in method.nodes(Call):
                     if dotted(call.function) == f"{own}.{_SAVES}":
                         calls += 1
@@ -97,7 +97,7 @@ def _saved(call: Call, method: Function) -> list[str] | None:
     taken = "types" in {*names_assigned(method), *(p.name for p in rest)}
     if method.name != "__init__" or stars or taken:
         return None
-    named = [a for word, a in zip(call.keywords, call.arguments) if word is None]
+    named = call.positional
     ignored = [a for word, a in zip(call.keywords, call.arguments) if word == "ignore"]
     apart = [n for a in ignored for n in (a.elements if isinstance(a, Display) else [a])]
     kept, left = list(map(_text, named)), list(map(_text, apart))

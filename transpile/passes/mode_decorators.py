@@ -20,7 +20,7 @@ from typing import Any
 from ..model.copy import clone
 from ..model.expressions import Attribute, Call, Name, Starred
 from ..model.functions import inner_given_back
-from ..model.names import dotted, everywhere, names_assigned
+from ..model.names import calls_of, dotted, everywhere, names_assigned
 from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Return
@@ -54,7 +54,7 @@ def _method(project: Project, cls: Class, method: Function, changes: Changes) ->
     inner = _around(found)
     if inner is None:
         return
-    made = _written_out(inner, found.parameters[0].name, method, name)
+    made = _written_out(inner, found.receiver, method, name)
 
     def rename(function: Function) -> None:
         function.undecorate(last)
@@ -70,9 +70,9 @@ def _around(decorator: Function) -> Function | None:
     inner = inner_given_back(decorator) if len(decorator.nodes(Return)) == 1 else None
     if inner is None or len(decorator.parameters) != 1 or not inner.parameters:
         return None
-    fn, me = decorator.parameters[0].name, inner.parameters[0].name
+    fn, me = decorator.parameters[0].name, inner.receiver
     reads = [n for n in inner.body.walk() if isinstance(n, Name) and n.id == fn]
-    called = [n.parent for n in reads if isinstance(n.parent, Call) and n.parent.function is n]
+    called = calls_of(reads)
     plain = all(c.arguments and dotted(c.arguments[0]) == me for c in called)
     asked = {a.name for a in everywhere(inner, Attribute) if dotted(a.object) == me}
     sets = plain and 0 < len(called) == len(reads) and not _MODE.isdisjoint(asked)
@@ -81,7 +81,7 @@ def _around(decorator: Function) -> Function | None:
 
 def _written_out(inner: Function, fn: str, method: Function, name: str) -> Function:
     """A method that does what a decorator did around it, by the parameters that the method has."""
-    me, self = inner.parameters[0].name, method.parameters[0].name
+    me, self = inner.receiver, method.receiver
     parameters, body = [clone(p) for p in inner.parameters], clone(inner.body)
     apart = {p.name for p in method.parameters}.isdisjoint(names_assigned(inner.body))
     for call in [n for n in body.walk() if isinstance(n, Call) and dotted(n.function) == fn]:

@@ -14,7 +14,7 @@ from typing import Any
 from ..model.edits import leave_out
 from ..model.expressions import Attribute, Call, Constant, Lambda, Name
 from ..model.functions import called_by
-from ..model.names import bound_once, dotted, everywhere, imported, is_own
+from ..model.names import bound_once, calls_of, dotted, everywhere, imported, is_own
 from ..model.node import Expression
 from ..model.program import Class, File, Function
 from ..model.project import Project
@@ -38,7 +38,7 @@ def _write_out(statement: Assign, file: File, project: Project, changes: Changes
     name, value = statement.targets[0], statement.expression
     assert value is not None
     uses = [n for n in everywhere(file, Name) if n is not name and n.id == name.id]  # type: ignore[attr-defined]
-    called = [n.parent for n in uses if isinstance(n.parent, Call) and n.parent.function is n]
+    called = calls_of(uses)
     calls, kept = [c for c in called if _is_of_file(c, uses[0].id)], list[Assign]()
     others = len(uses) - len(calls)  # kept, handed on, or called as the file is imported
     for store in [n.parent for n in uses if isinstance(n.parent, Assign)]:
@@ -63,12 +63,12 @@ def _calls_of_field(store: Assign) -> list[Call] | None:
     """The calls of `self.act`, where a class keeps the name as that and does nothing else with it;
     None where it may be asked for elsewhere."""
     field, cls, method = store.targets[0], store.nearest(Class), store.nearest(Function)
-    me = method.parameters[0].name if method is not None and method.parameters else None
+    me = method.receiver if method is not None else ""
     if cls is None or store.targets[1:] or not is_own(field, me) or cls.file is None:
         return None
     named = [n for n in everywhere(cls.file, Attribute) if n.name == field.name and n is not field]
     own = [n for n in named if cls in n.ancestors()]
-    calls = [n.parent for n in own if isinstance(n.parent, Call) and n.parent.function is n]
+    calls = calls_of(own)
     plain = all(isinstance(n.object, Name) for n in named)  # none asks a part for it
     return calls if plain and len(calls) == len(own) else None
 

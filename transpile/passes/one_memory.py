@@ -35,7 +35,7 @@ def run(project: Project, facts: Any) -> list[Changes]:
 
 def _of(init: Function, placed: set[str]) -> Changes:
     """`placed`: the arrays that are written in place, by their names."""
-    changes, me, often = Changes(init), init.parameters[0].name, rebound(init)
+    changes, me, often = Changes(init), init.receiver, rebound(init)
     first: dict[str, Declare] = {}  # what a path was declared as, or given to, first
     for declare in init.nodes(Declare):
         given = declare.expression

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from ..facts.carried import Carrying, Obstacle
 from ..model.effects import Unconverted
 from ..model.expressions import Name
-from ..model.names import names_in, target_names
+from ..model.names import target_names
 from ..model.node import Expression, Node, Statement
 from ..model.positions import source_of
-from ..model.program import Function, Scope
+from ..model.program import Scope
 from ..model.statements import Assign, ExpressionStatement, For, If, While
 from .pass_ import Changes
 
@@ -59,17 +59,6 @@ def refuse(
 
 def _raising(lost: list[str], poison: Expression) -> Statement:
     return Assign([Name(n) for n in lost], poison) if lost else ExpressionStatement(poison)
-
-
-def fresh_name(function: Function, stem: str) -> str:
-    """A name that a function does not have yet: the stem, or with a number behind it."""
-    taken = names_in(function)
-    taken |= {p.name for p in function.parameters}
-    taken |= {n.name for n in function.walk() if isinstance(n, Function)}
-    found, number = stem, 2
-    while found in taken:
-        found, number = f"{stem}_{number}", number + 1
-    return found
 
 
 def bound_by(node: Control) -> list[str]:

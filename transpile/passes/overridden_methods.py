@@ -85,9 +85,9 @@ def _called(project: Project, cls: Class, name: str, changes: Changes) -> bool:
             changes.insert_before(first, [_constructor(name, cls)])
             return True
         return False
-    me = own.parameters[0].name if own.parameters else None
-    calls = [c for c in own.nodes(Call) if me is not None and dotted(c.function) == f"{me}.{name}"]
-    if me is None or calls:
+    me = own.receiver
+    calls = [c for c in own.nodes(Call) if dotted(c.function) == f"{me}.{name}"]
+    if not me or calls:
         return len(calls) == 1 and not _writes_before(own, calls[0])  # it calls it itself
     for statement in own.body.body:
         if isinstance(statement, ExpressionStatement) and _is_made(statement):
@@ -124,7 +124,7 @@ def _calls(project: Project, cls: Class, name: str) -> bool:
 
 def _without_first(method: Function, name: str, changes: Changes) -> None:
     """What the layer has done when its constructor calls this: `super().reset_parameters()`."""
-    me = method.parameters[0].name if method.parameters else ""
+    me = method.receiver
     for statement in method.body.body:
         call = statement.expression if isinstance(statement, ExpressionStatement) else None
         if isinstance(call, Constant):
@@ -147,7 +147,7 @@ def _only_places(method: Function) -> bool:
     above = [c for c in method.nodes(Call) if _is_above(c.function, method.name)]
     if method.name not in _PLACING or not above or method.decorators:
         return False
-    me = method.parameters[0].name if method.parameters else ""
+    me = method.receiver
     moving = {p.name for p in method.parameters[1:]}  # `fn` of `_apply(self, fn)`
     for call in everywhere(method, Call):
         word = call.function.name if isinstance(call.function, Attribute) else dotted(call.function)

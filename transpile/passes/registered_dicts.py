@@ -18,7 +18,7 @@ from typing import Any
 
 from ..model.copy import clone
 from ..model.expressions import Attribute, Call, Dictionary, Name, Subscript
-from ..model.names import dotted, everywhere, imported, is_target
+from ..model.names import dotted, everywhere, imported, is_target, last_word
 from ..model.node import Expression, Node
 from ..model.program import Class, Function
 from ..model.project import Project
@@ -78,7 +78,7 @@ def _is_own(assign: Assign) -> bool:
 def _is_empty(value: Expression | None) -> bool:
     """`{}`, `OrderedDict()`"""
     if isinstance(value, Call):
-        word = (dotted(value.function) or "").rpartition(".")[2]
+        word = last_word(value.function)
         return word in ("dict", "OrderedDict") and not value.arguments
     return isinstance(value, Dictionary) and not value.entries
 

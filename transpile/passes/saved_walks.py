@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..model.expressions import Attribute, Call, Constant, Display, Name, Subscript
+from ..model.fresh import Names
 from ..model.names import below, dotted, everywhere, text
 from ..model.node import Expression
 from ..model.operators import Boolean, Compare
@@ -19,7 +20,6 @@ from ..model.program import Function
 from ..model.project import Project
 from ..model.statements import For, If
 from ..source.lower_ast import expression
-from .fresh import Names
 from .pass_ import Changes, Pass
 
 _LAST = r"{0}\.r?split\(['\"]\.['\"](, 1)?\)\[-1\]"

@@ -44,7 +44,7 @@ class _Second:
     """The parameters of one constructor, by the attributes that keep them first."""
 
     def __init__(self, function: Function) -> None:
-        self.function, self.me = function, function.parameters[0].name
+        self.function, self.me = function, function.receiver
         self.once = bound_once(function)
         self.locals: dict[str, Expression] = {}  # the parameters that names stand for
         self.first: dict[Expression, Expression] = {}  # the attributes that keep those

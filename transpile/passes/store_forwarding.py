@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from ..model.copy import Change, clone, rebuilt
 from ..model.effects import BUFFER, PARAM, Declare, Read, Tie, Walk, Write
 from ..model.expressions import Attribute, Call, Display, Name, Subscript
-from ..model.names import dotted, names_assigned, names_in
+from ..model.names import dotted, is_called, names_assigned, names_in
 from ..model.node import Expression, Node, Statement
 from ..model.program import Function, Scope
 from ..model.statements import Assign, Block, ExpressionStatement
@@ -127,7 +127,7 @@ def _is_blind(statement: Statement, name: str) -> bool:
 def _sees(node: Node, name: str) -> bool:
     """Whether a node names the array, or hands the module on: `init(self)`, `self.reset()`."""
     if isinstance(node, Attribute):
-        method = isinstance(node.parent, Call) and node.parent.function is node
+        method = is_called(node)
         return (
             node.name == name or method and isinstance(node.object, Name) and _is_self(node.object)
         )
@@ -138,7 +138,7 @@ def _sees(node: Node, name: str) -> bool:
 
 def _is_self(name: Name) -> bool:
     around = name.nearest(Function)
-    return around is not None and bool(around.parameters) and around.parameters[0].name == name.id
+    return around is not None and around.receiver == name.id
 
 
 def _is_changed(value: Expression, between: list[Statement]) -> bool:

@@ -31,6 +31,7 @@ from ..model.expressions import (
     Subscript,
     is_none,
 )
+from ..model.fresh import Names
 from ..model.names import dotted, everywhere, is_target
 from ..model.node import Expression, Node
 from ..model.operators import Compare, Conditional
@@ -39,7 +40,6 @@ from ..model.project import Project
 from ..model.statements import Assign, Block
 from ..model.statements import Pass as PassStatement
 from .attributes import Attributes
-from .fresh import Names
 from .pass_ import Changes, Pass
 
 _DEVICES = frozenset(("cuda", "cpu"))

@@ -45,7 +45,7 @@ def run(project: Project, facts: Any) -> list[Changes]:
 
 
 def _of_method(method: Function, modules: Modules) -> Changes:
-    changes, me = Changes(method), method.parameters[0].name
+    changes, me = Changes(method), method.receiver
     kept = _kept(method, me)
     for assign in method.nodes(Assign, Declare):
         target, value = assign.targets[0], assign.expression

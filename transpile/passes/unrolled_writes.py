@@ -34,11 +34,11 @@ from ..model.expressions import (
     Name,
     Subscript,
 )
-from ..model.names import binds, bound_once, dotted, everywhere, names_assigned
+from ..model.fresh import Names
+from ..model.names import binds, bound_once, dotted, everywhere, last_word, names_assigned
 from ..model.node import Expression, Node, Statement
 from ..model.program import Class, Function, Scope
 from ..model.statements import Assign, Break, Continue, ExpressionStatement, For, Return
-from .fresh import Names
 from .pass_ import Changes, Pass
 from .written import is_written
 
@@ -59,7 +59,7 @@ def run(scope: Scope, facts: Any = None) -> Changes:
         changes.change(loop, partial(_count, rows=rows, fresh=fresh))
     if isinstance(scope, Function) and scope.parameters:
         for loop in scope.nodes(For):
-            me = scope.parameters[0].name
+            me = scope.receiver
             if (_listed(loop, me) or _registers(loop, me)) and _may_be_written_out(loop, scope):
                 changes.change(loop, lambda loop: _write_out(loop))
             elif (filling := _filling(loop, scope)) is not None:
@@ -173,7 +173,7 @@ def _is_handed(name: Name) -> bool:
     call = name.parent
     if not isinstance(call, Call) or not isinstance(call.parent, ExpressionStatement):
         return False
-    word = (dotted(call.function) or "").rpartition(".")[2]
+    word = last_word(call.function)
     return name in call.arguments and word not in ("append", "extend", "add", "print")
 
 
@@ -183,7 +183,7 @@ def _is_param(element: Node, function: Function) -> bool:
     for assign in function.nodes(Assign):
         if path is not None and assign.expression and path in map(dotted, assign.targets):
             calls = (n for n in assign.expression.walk() if isinstance(n, Call))
-            if any((dotted(c.function) or "").rpartition(".")[2] == "Parameter" for c in calls):
+            if any(last_word(c.function) == "Parameter" for c in calls):
                 return True
     return False
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..model.classes import PLAIN_MODULE
 from ..model.expressions import Attribute, Call, Constant, ForClause, Name, NamedExpression
-from ..model.names import dotted
+from ..model.names import dotted, last_word
 from ..model.node import Expression, Node
 from ..model.program import Class, Function
 from ..model.project import Project
@@ -94,7 +94,7 @@ def _targets(node: Node) -> Iterator[str]:
 
 def _computes_name(call: Call) -> bool:
     """`setattr(m, f"u{i}", u)`, `self.register_buffer(name, t)`"""
-    word = (dotted(call.function) or "").rpartition(".")[2]
+    word = last_word(call.function)
     if isinstance(call.function, Attribute):
         word = call.function.name
     if word not in _NAMING:

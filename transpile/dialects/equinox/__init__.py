@@ -67,10 +67,10 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     growing.register_first(project, facts.modules)
     lists = elsewhere.spell_out(project, facts.modules)
     ties.guard(project)
-    told = captured.refuse(project, facts.modules)
+    reports = Reports(Faults("the dialect equinox"))
+    captured.refuse(project, facts.modules, reports)
     fit_metaclasses(project, facts.modules, "eqx.Module")
     there = Prelude(existing or "", "~")
-    reports = Reports(Faults("the dialect equinox"), told)
     rename_methods(project, reports, ["inference"])  # eqx.nn.inference_mode sets all such fields
     solve = lambda: Signatures(project, facts, there.names())
     signatures = as_methods(project, solve, lambda t: t.takes or t.draws, reports)

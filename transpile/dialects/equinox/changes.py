@@ -13,15 +13,7 @@ from ...facts.values.lattice import NONE, Module, Tensor
 from ...model.copy import clone
 from ...model.edits import block_of, leave_out
 from ...model.effects import BUFFER, CONSTANT, Declare, Key, Read, Support, Write
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Constant,
-    Display,
-    Name,
-    OpaqueExpression,
-    Subscript,
-)
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
 from ...model.names import root
 from ...model.node import Expression, Statement
 from ...model.operators import Compare
@@ -55,8 +47,8 @@ class Changing:
     def write(self) -> list[Function]:
         """Returns the functions that were made: their draws have keys of their own."""
         changed = self.changes.parameter(self.function)
-        if changed is not None and (given := _yields(self.function)) is not None:
-            self.reports.unconverted("parameter-write", given, _YIELDED)
+        if changed is not None and (given := self.function.yields):
+            self.reports.unconverted("parameter-write", given[0], _YIELDED)
         self._block(self.function.body)
         if changed is not None:
             self._give_back(self.function, changed)
@@ -235,11 +227,6 @@ class Changing:
         last = function.body.body[-1]
         if not isinstance(last, Return):
             function.body.append([Return(Name(name))])
-
-
-def _yields(function: Function) -> Expression | None:
-    words = function.nodes(OpaqueExpression)
-    return next((n for n in words if n.word.startswith("yield")), None)
 
 
 def _is_layer(target: Expression) -> bool:

@@ -52,7 +52,7 @@ class Computed:
         """Write what a method sets; `cls`: the class that it is written for."""
         if not self.has(cls) or not self.plan.is_building(method) or not method.parameters:
             return
-        me = method.parameters[0].name
+        me = method.receiver
         for statement, call in sets(method):
             _, name, value = call.arguments
             block_of(statement).substitute(statement, [self._set(me, name, value, cls)])
@@ -71,7 +71,7 @@ class Computed:
 
     def begin(self, init: Function) -> None:
         """The constructor begins with none."""
-        target = Attribute(Name(init.parameters[0].name), FIELD)
+        target = Attribute(Name(init.receiver), FIELD)
         made = Assign([target], Call(Name("OrderedDict")))
         init.body.insert_before(init.body.body[0], [made])
 

@@ -47,7 +47,7 @@ def _scopes(project: Project) -> list[Function | Class]:
 
 def _assigned(scope: Function | Class) -> set[str]:
     """The attributes that a function sets on anything but its own module."""
-    me = scope.parameters[0].name if isinstance(scope, Function) and scope.parameters else ""
+    me = scope.receiver if isinstance(scope, Function) else ""
     own = scope.owner if isinstance(scope, Function) else None
     found = set()
     targets = [t for statement in scope.nodes(Assign) for t in statement.targets]

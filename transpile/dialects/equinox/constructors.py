@@ -33,7 +33,7 @@ class Building:
 
     def __init__(self, function: Function, cls: Class, plan: Plan, reports: Reports) -> None:
         self.function, self.cls, self.plan, self.reports = function, cls, plan, reports
-        self.self_name = function.parameters[0].name if function.parameters else "self"
+        self.self_name = function.receiver or "self"
         self.places = Places(function, True)
 
     def write(self) -> None:
@@ -130,6 +130,6 @@ def eqx(*words: str) -> Expression:
 
 def begin(init: Function, names: list[str], value: Expression) -> None:
     """Let a constructor begin with a value for these."""
-    me, body = init.parameters[0].name, init.body
+    me, body = init.receiver, init.body
     first = next((s for s in body.body if not is_docstring(s)), body.body[-1])
     body.insert_before(first, [Assign([Attribute(Name(me), n)], clone(value)) for n in names])

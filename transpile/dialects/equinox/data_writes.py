@@ -25,7 +25,7 @@ def write_for_the_call(function: Function, plan: Plan, reports: Reports) -> None
     """Let the module of a call have the params that it writes."""
     if function.name != "__call__" or function.owner is None or not function.parameters:
         return
-    me = function.parameters[0].name
+    me = function.receiver
     for write in list(function.nodes(Write)):
         path = _path(write, function, plan)
         if path is None or not _is_plain(write, function):
@@ -41,7 +41,7 @@ def _path(write: Write, function: Function, plan: Plan) -> str | None:
     target = write.target
     if write.bound or not isinstance(target, Read) or target.kind != PARAM:
         return None
-    holder = below(target.object, function.parameters[0].name)
+    holder = below(target.object, function.receiver)
     if holder is None or plan.ties.of(function.owner).array(holder, target.name) is not None:
         return None
     return f"{holder}.{target.name}" if holder else target.name

@@ -12,6 +12,7 @@ from ...facts.bindings.activity import bound
 from ...model.copy import clone
 from ...model.effects import Apply, Declare, New, Read, Support, Tie, Walk, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
+from ...model.fresh import taken
 from ...model.names import dotted, is_own, root
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Binary
@@ -19,7 +20,6 @@ from ...model.program import Function, Parameter
 from ...model.statements import Assign, Block, ExpressionStatement
 from ...source.lower_ast import expression
 from ..decorated import refuse_decorated
-from ..fresh import taken
 from ..parameters import add_by_place, add_keyword
 from ..reports import Reports
 from ..threading import running
@@ -65,7 +65,7 @@ class Running(running.Running):
         for call in self.function.nodes(Apply):
             held, targets = call.function, self.signatures.targets(call) or []
             first = root(held.object) if isinstance(held, Attribute) else None
-            own = first is not None and first.id == self.function.parameters[0].name
+            own = first is not None and first.id == self.function.receiver
             alone = isinstance(call.parent, ExpressionStatement) and targets
             if own and alone and all(map(self.plan.is_procedure, targets)):
                 if self.signatures.of_call(call).takes and not self._is_built(targets):
@@ -151,14 +151,9 @@ class Running(running.Running):
         """Whether a call in a constructor is of a method of its own that only reads the state: it
         is given that of what has been set so far."""
         threads, function = self.signatures.of_call(call), call.function
-        own = self.function.parameters[0].name if self.function.parameters else None
-        if (
-            own is None
-            or not is_own(function, own)
-            or not threads.known
-            or threads.gives
-            or threads.draws
-        ):
+        if not is_own(function, self.function.receiver):
+            return False
+        if not threads.known or threads.gives or threads.draws:
             return False
         state = Call(Attribute(Attribute(Name("eqx"), "nn"), "State"), [clone(function.object)])
         call.append(state, "state")

@@ -3,7 +3,7 @@
 from ...facts.values.lattice import Class as ClassValue
 from ...model.effects import New, Support
 from ...model.expressions import Attribute, Call, Comprehension, Display, Name
-from ...model.names import dotted
+from ...model.names import dotted, is_called
 from ...model.node import Expression, Node
 from ...model.program import Class
 from ...source.lower_ast import expression
@@ -43,7 +43,7 @@ def own(call: New) -> Expression | None:
 
 def named(node: Support) -> Expression | None:
     """What stands for a class of the support file that is neither called nor a base here."""
-    called = isinstance(node.parent, Call) and node.parent.function is node
+    called = is_called(node)
     if called or isinstance(node.parent, Class):
         return None
     if node.name == "Dropout" and any(_is_type_test(n) for n in node.ancestors()):

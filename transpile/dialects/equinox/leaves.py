@@ -30,7 +30,7 @@ class Leaves:
     def __init__(self, function: Function, plan: Plan) -> None:
         self.function, self.plan = function, plan
         self.ties = plan.ties.of(function.owner)
-        self.me = function.parameters[0].name if function.parameters else "self"
+        self.me = function.receiver or "self"
         self.building = plan.is_building(function)
 
     def write(self) -> None:

@@ -29,11 +29,12 @@ from ...model.expressions import (
     Name,
     Subscript,
 )
+from ...model.fresh import taken
 from ...model.names import dotted, target_names
 from ...model.node import Expression, Statement
 from ...model.program import Function, Parameter
 from ...model.statements import Block, ExpressionStatement, For, Return
-from ..fresh import fresh, taken
+from ..fresh import fresh
 from .bodies import WALKS, jumps, leaves
 from .places import Places, Unplaced
 from .plan import Plan

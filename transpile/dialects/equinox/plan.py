@@ -96,7 +96,7 @@ class Plan(running.Plan):
     def names_of(self, listed: Expression, function: Function) -> Attribute | None:
         """The field with the names of the modules that a property of its class lists."""
         owner, held = function.owner, listed.object if isinstance(listed, Attribute) else None
-        if owner is None or not isinstance(held, Name) or held.id != function.parameters[0].name:
+        if owner is None or not isinstance(held, Name) or held.id != function.receiver:
             return None
         names = self.listed.get((owner, listed.name))  # type: ignore[attr-defined]
         return Attribute(Name(held.id), names) if names is not None else None
@@ -108,7 +108,7 @@ class Plan(running.Plan):
     def classes_at(self, read: Read, function: Function) -> list[Class | None]:
         """The classes of the module that has an array: of self, that of the function."""
         value = read.object.value
-        own = is_own(read, function.parameters[0].name)
+        own = is_own(read, function.receiver)
         if own or not isinstance(value, Module):
             return [function.owner]
         return [*self.modules.classes_of(value.refs)]

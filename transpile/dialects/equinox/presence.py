@@ -4,6 +4,7 @@ hasattr(self, "proj")             self.proj is not None
 getattr(self, "scale", 1.0)       self.scale if self.scale is not None else 1.0
 """
 
+from ...dialects.leaves import put
 from ...facts.modules import ARRAYS, Field, possibly_none
 from ...facts.setting import sets
 from ...model.copy import clone
@@ -11,7 +12,7 @@ from ...model.effects import Read
 from ...model.expressions import Attribute, Call, Constant, Name, is_none
 from ...model.names import dotted
 from ...model.node import Expression
-from ...model.operators import Compare, Conditional, Unary
+from ...model.operators import Compare, Conditional
 from ...model.program import Class, Function
 from .plan import Plan
 
@@ -51,7 +52,8 @@ class Presence:
                 continue
             field = self._field(arguments[0], str(name.constant), function)
             if word == "hasattr":
-                self._asked(call, field or Call(Name("getattr"), [*arguments, Constant(None)]))
+                held = field or Call(Name("getattr"), [*arguments, Constant(None)])
+                put(call, Compare([held, Constant(None)], ["is not"]))
             elif field is not None and not is_none(arguments[2]):
                 there = Compare([clone(field), Constant(None)], ["is not"])
                 call.replace(Conditional(field, there, arguments[2]))
@@ -59,7 +61,7 @@ class Presence:
     def _field(self, holder: Expression, name: str, function: Function) -> Expression | None:
         """The field of self; None for what may be an attribute of anything."""
         cls = function.owner
-        me = function.parameters[0].name if function.parameters else None
+        me = function.receiver
         if cls is None or not isinstance(holder, Name) or holder.id != me:
             return None
         for one in self.plan.modules.lineage(cls):
@@ -67,10 +69,3 @@ class Presence:
             if kind is not None:
                 return Read(holder, name, kind) if kind in ARRAYS else Attribute(holder, name)
         return None
-
-    def _asked(self, call: Call, field: Expression) -> None:
-        around = call.parent
-        if isinstance(around, Unary) and around.operator == "not":
-            around.replace(Compare([field, Constant(None)], ["is"]))
-        else:
-            call.replace(Compare([field, Constant(None)], ["is not"]))

@@ -52,13 +52,13 @@ def _move(name: str, statement: Assign, init: Function) -> None:
     leave_out(statement)
     given = getattr(first.parent, "expression", None) if _is_target(first) else None
     read = given is None or any(n in _all(init, name) for n in given.walk())
-    if read or not sets(init.body, name, init.parameters[0].name):
+    if read or not sets(init.body, name, init.receiver):
         begin(init, [name], value)
 
 
 def _all(init: Function, name: str) -> Iterator[Expression]:
     """Where a constructor reads or sets a field."""
-    me = init.parameters[0].name
+    me = init.receiver
     return (n for n in init.body.walk() if is_own(n, me) and n.name == name)
 
 

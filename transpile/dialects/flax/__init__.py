@@ -24,6 +24,7 @@ from ...model.effects import (
     Write,
 )
 from ...model.expressions import Attribute, Call, Constant, Name
+from ...model.fresh import taken
 from ...model.node import Node
 from ...model.program import Class, File, Function
 from ...model.project import Project
@@ -35,7 +36,7 @@ from .. import captured, elsewhere, growing, host_arrays, open_bases, ties, walk
 from ..decorated import refuse_decorated
 from ..definitions import PRELUDES, Prelude, Rules, Written, prelude
 from ..faults import Faults
-from ..fresh import fresh, taken
+from ..fresh import fresh
 from ..import_time import fit_metaclasses
 from ..imports import Words, fit
 from ..kept_draws import KEPT, kept_draws
@@ -88,7 +89,9 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     growing.register_first(project, facts.modules)
     lists = elsewhere.spell_out(project, facts.modules)
     ties.guard(project)
-    told = captured.refuse(project, facts.modules)
+    faults = Faults("the dialect flax")
+    reports = Reports(faults)
+    captured.refuse(project, facts.modules, reports)
     fit_metaclasses(project, facts.modules, "nnx.Module")
     host_arrays.hold(project, facts.modules)
     open_bases.hand_on(project, "rngs")
@@ -103,13 +106,11 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     _make_room(plan)
     if plan.walks:
         walking.keep_order(project, facts, walking.ALL)
-    output, faults = Output(diagnostics=told), Faults("the dialect flax")
-    reports = Reports(faults, told)
+    output = Output(diagnostics=reports.diagnostics)
     for function in [f for f in plan.takes if f.file in project.names]:
         refuse_decorated(function, project, reports, words=True)
     for name in kept_draws(project, plan.takes.__contains__):
-        if name.nearest(Function) is None:
-            reports.report("draw-in-value", name, KEPT)
+        reports.report("draw-in-value", name, KEPT)
     report_doubled(lists.doubled, reports)
     report_repeated(plan, reports, modules=False)
     lowered = [lower(plan, file, file.walk(), faults) for file in files]

@@ -142,7 +142,7 @@ def call(low: Lowering, node: Call) -> None:
     unit = low.unit(node)
     if low.in_library and unit is not None and isinstance(node.function, Name):
         name = node.function.id
-        if name == "cls" and unit.parameters and unit.parameters[0].name == "cls":
+        if name == "cls" and unit.receiver == "cls":
             low.edits.change(node, lambda n: n.append(Constant(None), "rngs"))
         elif name in ("Parameter", "Buffer"):
             word = nnx("Param") if name == "Parameter" else Name("Buffer")

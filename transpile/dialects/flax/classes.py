@@ -1,14 +1,13 @@
 """Classes and constructors: `nnx.Module`, `*, rngs: nnx.Rngs`, the stream of a class, its mode."""
 
 from ...facts.modules import FIELD
-from ...facts.values.lattice import Function as FunctionValue
 from ...model.expressions import Attribute, Call, Constant, Name
+from ...model.names import is_called
 from ...model.node import Statement
 from ...model.operators import Binary, Compare
 from ...model.program import Class, Function, Parameter
 from ...model.statements import Assign, Block, ExpressionStatement, If, Pass
 from ...source.lower_ast import expression
-from ..kept_draws import KEPT
 from ..parameters import add_keyword, conclude
 from ..walking import names_in_order
 from .lowering import Lowering, nnx
@@ -22,11 +21,6 @@ _BESIDE = (
 def function(low: Lowering, node: Function) -> None:
     """What a function takes beside its own."""
     taken = low.plan.takes.get(node)
-    defaults = [p.default for p in node.parameters if isinstance(p.default, Name)]
-    for name in [*node.nodes(Name), *defaults]:
-        drawn = isinstance(name.value, FunctionValue) and name.value.function in low.plan.takes
-        if drawn and not isinstance(name.parent, (Call, Assign, Compare)):  # these know what it is
-            low.report("draw-in-value", name, KEPT)
     cls = low.plan.owner(node)
     made = cls is not None and node.name == "__init__" and low.plan.has_own_noise(cls)
     if taken is not None:
@@ -70,7 +64,7 @@ def _hands_on(low: Lowering, init: Function, cls: Class) -> bool:
         isinstance(node, Attribute)
         and node.name in methods
         and low.is_self(node.object)
-        and not (isinstance(node.parent, Call) and node.parent.function is node)
+        and not is_called(node)
         for method in building
         for node in method.body.walk()
     )

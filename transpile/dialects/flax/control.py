@@ -8,12 +8,13 @@ from ...facts.values.lattice import Function, Module
 from ...model.control_flow import Cond, Loop, Repeat, Scan
 from ...model.effects import Apply, Key, Support, Write
 from ...model.expressions import Call, Constant, Display, Name
+from ...model.fresh import taken
 from ...model.names import target_names
 from ...model.node import Expression, Node, Statement
 from ...model.program import File
 from ...model.statements import Assign, Block, ExpressionStatement, For
 from ..closures import Closures
-from ..fresh import fresh, taken
+from ..fresh import fresh
 from .lowering import Lowering, nnx
 
 

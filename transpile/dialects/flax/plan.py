@@ -7,11 +7,12 @@ from typing import NamedTuple
 from ...facts.program import ProgramFacts
 from ...model.effects import Key, New, Support
 from ...model.expressions import Call, Comprehension, Lambda
+from ...model.fresh import taken
 from ...model.node import Node
 from ...model.program import Class, Function, Scope
 from ...model.project import Project
 from ...model.statements import For, While
-from ..fresh import attributes, fresh, taken
+from ..fresh import attributes, fresh
 from ..handed_classes import gives_module
 from ..walking import go_in_order
 from .building import Building

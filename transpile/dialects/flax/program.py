@@ -105,7 +105,7 @@ class Program:
         return cls
 
     def self_name(self, function: Function) -> str:
-        return function.parameters[0].name if function.parameters else "self"
+        return function.receiver or "self"
 
     def is_library(self, node: Node) -> bool:
         return node.file is not None and node.file in self.library.names

@@ -34,8 +34,8 @@ HEADER = (
 def write(project: Project, facts: ProgramFacts, existing: str | None = None) -> Output:
     """The files of a project as functions of params; the model is edited. `existing`: the text of
     the support file that stands there."""
-    told = captured.refuse_objects(project, facts.modules)
-    reports = Reports(Faults("the functional dialect"), told)
+    reports = Reports(Faults("the functional dialect"))
+    captured.refuse_objects(project, facts.modules, reports)
     rename_methods(project, reports, MAKING, RESERVED)
     second_names.spell_out(project, facts.modules)
     shared_parts.spell_out(project, facts.modules)

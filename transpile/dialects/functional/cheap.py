@@ -25,7 +25,7 @@ def written_outside(functions: Iterable[Function]) -> set[str]:
     """The arrays, no params, that other modules are given: `self.encoder.mask = v`."""
     found = set[str]()
     for function in functions:
-        me = function.parameters[0].name if function.owner and function.parameters else None
+        me = function.receiver if function.owner else ""
         for target in (w.target for w in function.nodes(Write)):
             if not isinstance(target, Read) or target.kind == PARAM:
                 continue

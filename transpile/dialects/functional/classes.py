@@ -88,7 +88,7 @@ class ClassWriter:
                 threads = self.plan.threads(part)
                 if threads.params or threads.takes or threads.draws:
                     held.add(name)
-        me = method.parameters[0].name if method.parameters else None
+        me = method.receiver
         for call in [c for c in method.nodes(Call) if not isinstance(c, Apply)]:
             function = call.function
             if isinstance(function, Attribute) and dotted(function.object) == me:

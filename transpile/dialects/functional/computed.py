@@ -64,9 +64,9 @@ class ComputedNames:
         bare = isinstance(module.value, Module) and module.value.is_bare
         if isinstance(name, Constant) and not bare or function.owner is None:
             return None
-        me = function.parameters[0].name if function.parameters else ""
+        me = function.receiver
         head, _, path = (dotted(module) or "").partition(".")
-        if head != me or path and not bare:
+        if not head or head != me or path and not bare:
             return None
         kinds = frozenset(self._kinds(function.owner, path, pattern(name)))
         if not kinds & {PARAM, BUFFER}:

@@ -131,7 +131,7 @@ class Conventions(Signatures):
         if read or any(isinstance(a.function.value, Module) for a in function.nodes(Apply)):
             return False
         made = any(isinstance(new.value, Module) for new in function.nodes(New))
-        own = function.parameters[0].name if function.owner and function.parameters else None
+        own = function.receiver if function.owner else ""
         written = (w.target for w in function.nodes(Write))
         held = (root(t) for t in written if isinstance(t, Read) and t.kind == PARAM)
         return made or any(name is not None and name.id != own for name in held)
@@ -221,7 +221,7 @@ class Conventions(Signatures):
     def _is_late(self, function: Function) -> bool:
         """Whether a method has to run where the constructor calls it: what it reads is another
         thing later, or a walk comes after it."""
-        me = function.parameters[0].name
+        me = function.receiver
         changing = self.unsettled.of(function.owner)
         reads = (n for n in function.nodes(Attribute) if type(n) is Attribute)
         if any(n.name in changing and dotted(n.object) == me for n in reads):

@@ -9,12 +9,12 @@ The caller's params stay as they are, which is said. A method that gives nothing
 
 from ...model.copy import clone
 from ...model.effects import PARAM, Read, Support, Write
+from ...model.endings import completes
 from ...model.expressions import Call, Constant, Dictionary, Display, Name
 from ...model.node import Expression
 from ...model.program import Function
 from ...model.statements import Assign, Block, ExpressionStatement, Return
 from ..reports import Reports
-from ..threading.making import completes
 from ..threading.threads import calls_of
 from ..ties import below
 from .paths import Paths

@@ -23,12 +23,12 @@ from ...model.expressions import (
     Starred,
     Subscript,
 )
+from ...model.fresh import taken
 from ...model.names import dotted
 from ...model.node import Expression, Statement
 from ...model.program import Function, Parameter
 from ...model.statements import Assign
 from ..decorated import refuse_decorated
-from ..fresh import taken
 from ..parameters import add_by_place, add_keyword
 from ..reports import Reports
 from ..threading import running

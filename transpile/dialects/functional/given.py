@@ -19,7 +19,7 @@ from ...model.expressions import (
     Subscript,
     is_none,
 )
-from ...model.names import binds, dotted, is_own, is_target, names_assigned, root
+from ...model.names import binds, dotted, is_called, is_own, is_target, names_assigned, root
 from ...model.node import Expression, Node
 from ...model.operators import Compare, Conditional
 from ...model.program import Class, File, Function
@@ -120,7 +120,7 @@ def may_be_listed(node: Node, function: Function, modules: Modules) -> bool:
     cls = function.owner
     if cls is None or not isinstance(node, Attribute) or is_target(node) or is_listed(node):
         return False
-    me = function.parameters[0].name if function.parameters else None
+    me = function.receiver
     if function.name == "__init__" or not is_own(node, me):
         return False
     held = modules.fields(cls).get(node.name)
@@ -215,7 +215,7 @@ def only_calls(function: Function, name: str) -> list[Name] | None:
     """Where a function calls a parameter; None where it does more with it than that and than
     compare it."""
     reads = [n for n in function.body.walk() if isinstance(n, Name) and n.id == name]
-    called = [n for n in reads if isinstance(n.parent, Call) and n.parent.function is n]
+    called = [n for n in reads if is_called(n)]
     others = [n for n in reads if n not in called and not isinstance(n.parent, Compare)]
     return called if name and not others else None
 
@@ -238,7 +238,7 @@ def named_once(method: Expression, function: Function) -> bool:
     if len(targets) != 1 or not isinstance(targets[0], Name):
         return False
     names = [n for n in function.body.walk() if isinstance(n, Name) and n.id == targets[0].id]
-    called = [n for n in names if isinstance(n.parent, Call) and n.parent.function is n]
+    called = [n for n in names if is_called(n)]
     bound = [n for n in names if isinstance(n.parent, Assign) and n in n.parent.targets]
     once = len(called) == 1 and len(names) == len(called) + len(bound)
     return once and not _turns(called, function)
@@ -280,4 +280,4 @@ def is_of_class(call: Call) -> bool:
     if around is None or not isinstance(call.function, Name) or not around.parameters:
         return False
     marks = {d.id for d in around.decorators if isinstance(d, Name)}
-    return "classmethod" in marks and around.parameters[0].name == call.function.id
+    return "classmethod" in marks and around.receiver == call.function.id

@@ -13,7 +13,7 @@ from ...facts.values.lattice import Module
 from ...model.control_flow import Cond, Loop, Repeat, Scan
 from ...model.copy import clone
 from ...model.effects import Apply, BoundMethod, Support
-from ...model.expressions import Attribute, Call, Constant, Lambda, Name, OpaqueExpression, Starred
+from ...model.expressions import Attribute, Call, Constant, Lambda, Name, Starred
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Compare, Conditional
@@ -158,7 +158,7 @@ class HandedOn:
 def _in_its_trace(function: Function, name: str) -> bool:
     """Whether a function only calls a parameter, and is done with it when it returns."""
     called = only_calls(function, name)
-    if called is None or any(n.word.startswith("yield") for n in function.nodes(OpaqueExpression)):
+    if called is None or function.yields:
         return False
     around = (takewhile(lambda a: a is not function, n.ancestors()) for n in called)
     return not any(isinstance(a, _TRACED) for a in chain.from_iterable(around))

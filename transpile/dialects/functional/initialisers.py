@@ -46,7 +46,7 @@ def _made(function: Function, stateful: set[str]) -> set[str] | None:
     """The kinds of the arrays that a method makes; None where it does more than that."""
     if not function.parameters or function.decorators:
         return None
-    me, kinds = function.parameters[0].name, set[str]()
+    me, kinds = function.receiver, set[str]()
     for node in function.body.walk():
         if isinstance(node, Write):
             name = root(node.target)

@@ -27,7 +27,7 @@ from ...model.operators import Compare, Conditional, asks_for_none
 from ...model.program import Function
 from ...model.statements import If
 from ..faults import raising
-from ..leaves import plainly
+from ..leaves import plainly, put
 from ..reports import Reports
 from ..ties import below
 from . import numbers
@@ -38,7 +38,7 @@ from .given import is_listed, listing, may_be_listed
 from .lacking import may_lack
 from .paths import Paths
 from .plan import Plan, Words
-from .presence import answer, kept, put
+from .presence import answer, kept
 from .tied import TiedParams
 from .turns import going_over_run
 

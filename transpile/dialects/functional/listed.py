@@ -24,7 +24,7 @@ Key = tuple[str, Node | None]  # a path, or a name with the loop whose turns bin
 def registered(init: Function) -> dict[str, str]:
     """The lists that a constructor keeps, with the path of what registers the modules in them:
     nothing for the module itself. Those of which that is not known are left out."""
-    me = init.parameters[0].name if init.parameters else "self"
+    me = init.receiver or "self"
     search = _Search(init, me)
     kept = {
         target.name

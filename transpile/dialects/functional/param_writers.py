@@ -46,7 +46,7 @@ class Writers:
 
 
 def _is_self(function: Attribute, by: Function) -> bool:
-    own = by.parameters[0].name if by.owner is not None and by.parameters else None
+    own = by.receiver if by.owner is not None else ""
     return is_own(function, own)
 
 

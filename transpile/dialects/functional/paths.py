@@ -91,7 +91,7 @@ class Paths:
                 return None
             owner = self.owner if not above.keys else None
             asked = self.plan.property(owner, node.name) if owner is not None else None
-            if asked is not None and asked.parameters[0].name == self.self_name:
+            if asked is not None and asked.receiver == self.self_name:
                 return self.of(asked.body.body[-1].expression)  # type: ignore[attr-defined]
             return above.below(self.plan.entry(owner, node.name, self.self_name or ""))
         if isinstance(node, Subscript):

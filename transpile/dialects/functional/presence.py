@@ -19,7 +19,7 @@ from ...model.effects import BUFFER, MIXED, PARAM, Read, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript, is_none
 from ...model.names import dotted
 from ...model.node import Expression
-from ...model.operators import Boolean, Compare, Conditional, Unary
+from ...model.operators import Boolean, Compare, Conditional
 from ...model.program import Class, Function
 
 
@@ -75,7 +75,7 @@ class Presence:
                 yield name, Held("", module=own.kind == SUBMODULE)
                 continue
             late = all(is_none(v) and v.start < 0 for v in own.values)
-            certain = any(sets(m.body, name, m.parameters[0].name) for m in makers)
+            certain = any(sets(m.body, name, m.receiver) for m in makers)
             yield name, Held(kind, certain and not late, any(map(possibly_none, own.values)), late)
 
     def _kind(self, kind: str, name: str) -> str:
@@ -109,7 +109,7 @@ class Presence:
 
     def _classes(self, module: Expression, function: Function) -> list[Class]:
         value, cls = module.value, function.owner
-        me = function.parameters[0].name if cls is not None and function.parameters else None
+        me = function.receiver if cls is not None else ""
         if cls is not None and isinstance(module, Name) and module.id == me:
             return [cls, *self.modules.home(cls).descendants(cls)]
         refs: list[Any] = value.refs if isinstance(value, Module) else []
@@ -225,13 +225,3 @@ def _attribute(word: str, asked: Asked) -> Expression:
 
 def _any(conditions: list[Expression]) -> Expression:
     return functools.reduce(lambda left, right: Boolean(left, "or", right), conditions)
-
-
-def put(call: Call, made: Expression) -> None:
-    """Put the answer where the call stood: `not hasattr(…)` is `"w" not in params`."""
-    around = call.parent
-    if isinstance(around, Unary) and around.operator == "not" and isinstance(made, Compare):
-        turned = {"in": "not in", "is not": "is"}[made.operators[0]]
-        around.replace(Compare(made.operands, [turned]))
-    else:
-        call.replace(made)

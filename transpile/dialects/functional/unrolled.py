@@ -10,7 +10,7 @@ from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module, Value
 from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Display, Lambda, Name, Starred
-from ...model.names import below, jumps, root, target_names, text
+from ...model.names import below, is_called, jumps, root, target_names, text
 from ...model.node import Expression, Statement
 from ...model.operators import Binary
 from ...model.program import Class, Function
@@ -123,5 +123,5 @@ def _method(module: Module, asked: Attribute, project: Project) -> Value | None:
     """A method of what stands there in one turn, where a loop knew of those of all turns alone."""
     cls = module.refs[0] if len(module.refs) == 1 and not module.open else None
     found = project.find(cls, asked.name) if isinstance(cls, Class) else None
-    called = isinstance(asked.parent, Call) and asked.parent.function is asked
+    called = is_called(asked)
     return FunctionValue(found, cls) if called and isinstance(found, Function) else asked.value

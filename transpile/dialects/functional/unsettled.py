@@ -12,7 +12,7 @@ from ...facts.modules import Modules
 from ...facts.values.lattice import Module
 from ...model.effects import Apply
 from ...model.expressions import Attribute, Call, Name, Subscript
-from ...model.names import dotted, statements
+from ...model.names import dotted, is_called, statements
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.project import Project
@@ -68,7 +68,7 @@ class Unsettled:
         """Whether it is a field of another object that changes: `config.n`."""
         if self.is_settled(read.name) or not isinstance(read.object, Name):
             return False
-        called = isinstance(read.parent, Call) and read.parent.function is read
+        called = is_called(read)
         return not called and not isinstance(read.value, Module)
 
     def _set(self, cls: Class) -> Iterator[str]:

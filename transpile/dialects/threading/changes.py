@@ -103,7 +103,7 @@ class Changes:
         """Whether a method sets something on the module whose method it is."""
         if not _is_method(function) or not function.parameters:
             return False
-        me = function.parameters[0].name
+        me = function.receiver
         declares = any(isinstance(n, Declare) for n in function.body.walk())
         return declares or me in self.roots(function.body)
 
@@ -195,7 +195,7 @@ def _is_method(function: Function) -> bool:
 
 
 def _given(call: Call, at: int, word: str) -> Expression | None:
-    positional = [a for a, k in zip(call.arguments, call.keywords) if k is None]
+    positional = call.positional
     if 0 <= at < len(positional):
         return positional[at]
     return next((a for a, k in zip(call.arguments, call.keywords) if k == word), None)

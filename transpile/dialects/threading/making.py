@@ -13,21 +13,9 @@ from ...model.expressions import (
 )
 from ...model.names import target_names
 from ...model.node import Expression, Node, Statement
-from ...model.operators import Compare, Conditional, Unary
+from ...model.operators import Conditional, turned
 from ...model.program import Function
-from ...model.statements import (
-    Assign,
-    Block,
-    Break,
-    Continue,
-    ExpressionStatement,
-    If,
-    Pass,
-    Raise,
-    Return,
-    While,
-    With,
-)
+from ...model.statements import Assign, Block, ExpressionStatement, If, Pass
 from .order import parts
 
 
@@ -82,32 +70,5 @@ def assigned_by(choice: Conditional, name: str) -> If:
         for side in (choice.body, choice.orelse)
     )
     if body is None and orelse is not None:
-        return If(_opposite(choice.test), orelse)
+        return If(turned(choice.test), orelse)
     return If(choice.test, body or Block([Pass()]), orelse)
-
-
-def _opposite(test: Expression) -> Expression:
-    """`x is not None` for `x is None`, which Python itself decides."""
-    words = {"is": "is not", "is not": "is", "in": "not in", "not in": "in"}
-    if isinstance(test, Compare) and len(test.operators) == 1 and test.operators[0] in words:
-        return Compare(test.operands, [words[test.operators[0]]])
-    return (
-        test.operand if isinstance(test, Unary) and test.operator == "not" else Unary("not", test)
-    )
-
-
-def completes(block: Block | None) -> bool:
-    """Whether the end of a block may be come to."""
-    if block is None or block.is_empty:
-        return True
-    last = block.body[-1]
-    if isinstance(last, (Return, Raise, Continue, Break)):
-        return False
-    if isinstance(last, If):
-        return completes(last.body) or completes(last.orelse)
-    if isinstance(last, With):
-        return completes(last.body)
-    if isinstance(last, While):
-        forever = isinstance(last.test, Name) and last.test.id == "True"
-        return not forever
-    return True

@@ -12,7 +12,7 @@ from __future__ import annotations
 from ...facts.values.lattice import Module, Static
 from ...model.effects import Apply, Detached, Support
 from ...model.expressions import Attribute, Call, Comprehension, Display, ForClause, Name, Subscript
-from ...model.names import dotted, target_names
+from ...model.names import calls_of, dotted, target_names
 from ...model.node import Expression, Node
 from ...model.operators import Binary, Conditional
 from ...model.program import Function, Scope
@@ -115,7 +115,7 @@ def _is_returned(node: Return, seen: frozenset[str]) -> bool:
     if inner is None or not isinstance(outer, Function) or inner.name in seen:
         return False
     uses = [n for n in outer.body.walk() if isinstance(n, Name) and n.id == inner.name]
-    calls = [n.parent for n in uses if isinstance(n.parent, Call) and n.parent.function is n]
+    calls = calls_of(uses)
     known = seen | {inner.name}
     return len(calls) == len(uses) > 0 and all(gives_shapes(c, outer, known) for c in calls)
 

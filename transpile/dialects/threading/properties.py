@@ -111,7 +111,7 @@ def add_property(
     """A property of this value behind the constructor, with the comments of the statement that set
     it there, and goes."""
     body = Block([Return(clone(value))])
-    made = Function(name, [Parameter(init.parameters[0].name)], body, [Name("property")])
+    made = Function(name, [Parameter(init.receiver)], body, [Name("property")])
     if statement is not None:
         body.body[0].comments = comments(statement)
         leave_out(statement)

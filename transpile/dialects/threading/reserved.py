@@ -10,9 +10,10 @@ from collections.abc import Set
 from ...facts.bindings.activity import bound
 from ...model.effects import Apply, New
 from ...model.expressions import Call, Name
+from ...model.fresh import taken
 from ...model.program import Function
 from ...model.renaming import rename_locals
-from ..fresh import fresh, taken
+from ..fresh import fresh
 from ..reports import Reports
 from .signatures import Signatures
 from .threads import Threads

@@ -7,7 +7,9 @@ from ...facts.modules import Array
 from ...facts.program import ProgramFacts
 from ...model.control_flow import Cond, Loop, Repeat, Scan
 from ...model.effects import Key, Unconverted, Write
+from ...model.endings import completes
 from ...model.expressions import Call, Constant, Display, Lambda, Name
+from ...model.fresh import taken
 from ...model.node import Expression, Node, Statement
 from ...model.positions import source_of
 from ...model.program import Class, Function
@@ -18,7 +20,6 @@ from ..closures import Closures
 from ..reports import Reports
 from ..ties import ProgramTies
 from . import handed, keys
-from .making import completes
 from .signatures import Signatures
 from .threads import Threads
 
@@ -85,7 +86,7 @@ class Running(keys.Form):
         self.threads = plan.threads(function)
         self.done: set[Node] = set()
         self.streamed: set[Node] = set()
-        self.own_names = frozenset(fresh.taken(function))
+        self.own_names = frozenset(taken(function))
         self._taken = {*self.own_names, *words}
 
     def fresh(self, word: str) -> str:

@@ -8,9 +8,10 @@
 torch leaves the history of a tensor alone: only what is computed under no_grad has none.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ...model.endings import always_returns
 from ...model.expressions import (
     Attribute,
     Call,
@@ -19,14 +20,13 @@ from ...model.expressions import (
     Display,
     Name,
     NamedExpression,
-    OpaqueExpression,
     Subscript,
 )
 from ...model.names import target_names
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Conditional
 from ...model.program import Class, Function
-from ...model.statements import Assign, For, If, Raise, Return, Try, While, With
+from ...model.statements import Assign, Block, For, If, Return, Try, While, With
 from ..calls import Calls, Target
 from ..casts import is_cast, is_copy
 from ..values import lattice
@@ -196,8 +196,7 @@ class Identity:
         if function not in self._returned:
             self._returned[function] = COMPUTED  # while it is being found out: recursion
             walk = _Walk(self)
-            yields = any(n.word.startswith("yield") for n in function.nodes(OpaqueExpression))
-            if not yields:
+            if not function.yields:
                 walk.block(function.body.body, {})
             self._returned[function] = either(walk.returned)
         return self._returned[function]
@@ -208,14 +207,6 @@ def takes_rows(node: Assign) -> bool:
     apart = any(isinstance(t, Display) for t in node.targets)
     value = node.expression.value if node.expression is not None else None
     return apart and isinstance(value, lattice.Tensor)
-
-
-def _leaves(side: list[Statement]) -> bool:
-    """Whether statements always end the function."""
-    last = side[-1] if side else None
-    if isinstance(last, If):
-        return last.orelse is not None and _leaves(last.body.body) and _leaves(last.orelse.body)
-    return isinstance(last, (Return, Raise))
 
 
 class _Walk:
@@ -231,8 +222,7 @@ class _Walk:
 
     def _statement(self, node: Statement, names: dict[str, str]) -> None:
         if isinstance(node, If):
-            orelse = node.orelse.body if node.orelse is not None else []
-            self._ways([node.body.body, orelse], names)
+            self._ways([node.body, node.orelse], names)
         elif isinstance(node, For):
             inside = dict(names)
             self.identity.target(node.target, node.iterable, inside)
@@ -242,7 +232,7 @@ class _Walk:
         elif isinstance(node, With):
             self.block(node.body.body, names)
         elif isinstance(node, Try):
-            self._ways([node.body.body, *(h.body.body for h in node.handlers)], names)
+            self._ways([node.body, *(h.body for h in node.handlers)], names)
         elif isinstance(node, Return) and node.expression is not None:
             self.returned.append(self.identity.of(node.expression, names))
         elif isinstance(node, Assign) and node.expression is not None and not node.operator:
@@ -250,12 +240,12 @@ class _Walk:
             for name in (name for target in node.targets for name in target_names(target)):
                 names[name] = found
 
-    def _ways(self, sides: list[list[Statement]], names: dict[str, str]) -> None:
+    def _ways(self, sides: Sequence[Block | None], names: dict[str, str]) -> None:
         ends = []
         for side in sides:
             inside = dict(names)
-            self.block(side, inside)
-            if not _leaves(side):
+            self.block(side.body if side is not None else [], inside)
+            if not always_returns(side):
                 ends.append(inside)
         for name in dict.fromkeys(name for end in ends for name in end):
             names[name] = either(end.get(name, SAME) for end in ends)

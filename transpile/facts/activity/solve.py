@@ -4,7 +4,6 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
-from ...model import expressions as nodes
 from ...model.expressions import Attribute, Call, Lambda, Name
 from ...model.layers import Layers
 from ...model.node import Expression, Node
@@ -74,9 +73,7 @@ class Solver:
 
     def _settle(self, function: Function) -> None:
         found: Sources = NONE
-        returns: list[Any] = [*function.nodes(Return)]
-        returns += [n for n in function.nodes(nodes.OpaqueExpression) if n.word.startswith("yield")]
-        for node in returns:
+        for node in (*function.nodes(Return), *function.yields):
             for part in node.children():
                 found |= self.seen_outside(part, self.place(node))
         self.cells.flow((function, "return"), found, NONE)

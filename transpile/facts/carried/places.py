@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 
+from ...model.endings import always_returns
 from ...model.expressions import Call, Display, Lambda, Name, Starred, Subscript
 from ...model.names import in_scope, target_names
 from ...model.node import Node, Statement
 from ...model.program import Class, Function
-from ...model.statements import Assign, Block, ExpressionStatement, For, If, Raise, Return, With
+from ...model.statements import Assign, Block, ExpressionStatement, For, If, With
 from ..bindings import bound, free
 
 Names = frozenset[str]
@@ -38,16 +39,6 @@ def _stored(target: Node) -> list[str]:
     while isinstance(inner, Subscript):
         inner = inner.object
     return [inner.id] if isinstance(inner, Name) and inner is not target else []
-
-
-def always_returns(block: Block | None) -> bool:
-    """Whether all ways through a block end in a return."""
-    last = block.body[-1] if block is not None and block.body else None
-    if isinstance(last, If):
-        return always_returns(last.body) and always_returns(last.orelse)
-    if isinstance(last, With):
-        return always_returns(last.body)
-    return isinstance(last, (Return, Raise))
 
 
 def certain(block: Block | None) -> Names:

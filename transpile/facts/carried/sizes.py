@@ -22,7 +22,7 @@ def _is_sized(call: Call) -> bool:
         return len(call.arguments) == 1
     if word not in _MADE:
         return False
-    sizes = [a for a, k in zip(call.arguments, call.keywords) if k is None]
+    sizes = call.positional
     first = sizes if word == "jnp.arange" else sizes[:1]
     return any(_of_data(size) for size in first)
 

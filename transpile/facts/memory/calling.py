@@ -6,7 +6,7 @@ from typing import Any
 from ...model.copy import clone
 from ...model.effects import Read
 from ...model.expressions import Attribute, Call, Lambda, Name, Starred, Subscript
-from ...model.names import dotted
+from ...model.names import dotted, last_word
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ..calls import Target, is_of_object
@@ -181,7 +181,7 @@ class Calling(State):
             return len(value.classes) == 1 and not value.open
         if _calls_object(call.function, value):
             return True
-        named = (dotted(call.function) or "").rpartition(".")[2]
+        named = last_word(call.function)
         return isinstance(value, FunctionValue) and named == value.function.name
 
     def given_back(self, node: Any) -> Places | None:

@@ -6,15 +6,7 @@ import operator
 
 from ...model.copy import clone
 from ...model.effects import Apply, New, Read, Write
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Lambda,
-    Name,
-    NamedExpression,
-    OpaqueExpression,
-    Subscript,
-)
+from ...model.expressions import Attribute, Call, Lambda, Name, NamedExpression, Subscript
 from ...model.names import dotted, in_scope, names_assigned, names_in
 from ...model.node import Node, Statement
 from ...model.operators import Compare
@@ -280,17 +272,13 @@ class Flow(Ways):
                 kept[name] = dataclasses.replace(kept[name], free=free, exact=False)
         given = [self.of_result(result, left) for result in self.returned]
         found = functools.reduce(operator.or_, given) if given else Passed()
-        later = bool(self.scope.decorators or self.scope.asynchronous) or _yields(self.scope)
+        later = bool(self.scope.decorators or self.scope.asynchronous) or bool(self.scope.yields)
         return dataclasses.replace(
             found,
             exact=found.exact and not later,
             items=() if later else found.items,
             kept=tuple(sorted(kept.items())),
         )
-
-
-def _yields(function: Function) -> bool:
-    return any(n.word.startswith("yield") for n in function.nodes(OpaqueExpression))
 
 
 def _returns_early(function: Function) -> bool:

@@ -182,6 +182,6 @@ def covers(mask: Expression, base: Expression) -> bool:
         return covers(mask.operand, base)
     if isinstance(mask, Call) and isinstance(mask.function, Attribute):
         if mask.function.name in _ELEMENTWISE:
-            plain = [a for word, a in zip(mask.keywords, mask.arguments) if word is None]
+            plain = mask.positional
             return any_of([mask.function.object, *plain])
     return False

@@ -21,7 +21,6 @@ from ...model.expressions import (
     Lambda,
     Name,
     NamedExpression,
-    OpaqueExpression,
     Starred,
     Subscript,
 )
@@ -106,8 +105,7 @@ class Results:
         ordered = tuple(p.name for p in self.project.parameters(function) if p.name in names)
         kinds = (Assign, For, NamedExpression, With)
         bound = {n for s in function.nodes(*kinds) if not _augments(s) for n in binds(s)}
-        yields = any(n.word.startswith("yield") for n in function.nodes(OpaqueExpression))
-        if len(ordered) != len(names) or bound & names or yields or function.asynchronous:
+        if len(ordered) != len(names) or bound & names or function.yields or function.asynchronous:
             return None
         return Returns(ordered, has_value)
 

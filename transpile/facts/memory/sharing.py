@@ -16,7 +16,7 @@ from ...model.expressions import (
     Starred,
     Subscript,
 )
-from ...model.names import dotted, index_parts, is_inplace
+from ...model.names import index_parts, is_inplace, last_word
 from ...model.node import Expression
 from ...model.operators import Binary, Boolean, Conditional
 from ...model.program import Function
@@ -253,7 +253,7 @@ class Sharing(Calling):
         made = self.project.definition(function.file, function.id)
         if not isinstance(made, Call):
             return False
-        last = (dotted(made.function) or "").rpartition(".")[2]
+        last = last_word(made.function)
         return last in ("namedtuple", "NamedTuple", "make_dataclass")
 
     def _of_parameter(self, node: Call) -> Places:

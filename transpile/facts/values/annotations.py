@@ -5,7 +5,7 @@ from typing import Any
 
 from ...model import program
 from ...model.expressions import Attribute, Constant, Name, Subscript
-from ...model.names import below, dotted
+from ...model.names import below, dotted, last_word
 from ...model.node import Expression
 from ...model.operators import Binary
 from ...model.project import PLAIN_MODULE
@@ -78,7 +78,7 @@ def _of_foreign(frame: Frame, name: str) -> Value | None:
 
 def _of_subscript(frame: Frame, node: Subscript) -> Value | None:
     """`Optional[Tensor]`, `List[Tensor]`, `Tuple[Tensor, int]`."""
-    head = (dotted(node.object) or "").rpartition(".")[2]
+    head = last_word(node.object)
     parts = indices(node)
     if head in _MAPPINGS and len(parts) == 2:
         held = annotated(frame, parts[1])  # of other dicts what calls give says more

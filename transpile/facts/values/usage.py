@@ -5,7 +5,7 @@ from typing import Any, TypeGuard
 
 from ...model import program
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Starred, Subscript
-from ...model.names import dotted, everywhere
+from ...model.names import dotted, everywhere, last_word
 from ...model.node import Expression, Node
 from ...model.program import Function
 from ...model.statements import ExpressionStatement
@@ -110,7 +110,7 @@ def _only_of_tensors(facts: Facts, method: str, call: Call) -> bool:
     """Whether a method that is called tells that its object is a tensor."""
     if method in ("size", "dim"):
         return True
-    plain = [a for a, word in zip(call.arguments, call.keywords) if word is None]
+    plain = call.positional
     if method in ORDINARY or method in SHARED or not plausible(method, list(map(_literal, plain))):
         return False
     find = facts.rulebook.find
@@ -203,7 +203,7 @@ def is_asked(function: Function, name: str) -> bool:
     """Whether a function asks whether a parameter is a tensor: it may be one or not."""
     for call in everywhere(function, Call):
         if call.arguments and _is_one(call.arguments[0], {name}):
-            if (dotted(call.function) or "").rpartition(".")[2] in _QUESTIONS:
+            if last_word(call.function) in _QUESTIONS:
                 return True
     return False
 

@@ -18,12 +18,12 @@ from ...model.expressions import (
     Starred,
     Subscript,
 )
+from ...model.fresh import Names
 from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Binary, Boolean, Compare, Conditional, Unary
 from ...model.program import Function, Scope
 from ...model.statements import Assign, Block, ExpressionStatement, If, Return, While
-from ..fresh import Names
 from ..pass_ import Changes
 
 _STRICT = (Unary, Binary, Compare, Call, Display, Subscript, Attribute, Starred)

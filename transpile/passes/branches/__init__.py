@@ -15,12 +15,13 @@ from ...facts.bindings import bound
 from ...facts.carried import Carrying, Obstacle, Obstacles
 from ...facts.carried.obstacles import SAYS, is_object
 from ...facts.carried.ordered import in_order, is_sorted
-from ...facts.carried.places import always_returns, certain, written
+from ...facts.carried.places import certain, written
 from ...facts.carried.sizes import sized_by_data
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Mapping, Module, Tensor, is_traced
 from ...model.carry import Carry, Effects
 from ...model.control_flow import Cond
+from ...model.endings import always_returns
 from ...model.expressions import Call, Constant
 from ...model.names import dotted, in_scope, jumps, target_names
 from ...model.node import Node

@@ -13,10 +13,10 @@ from ...facts.carried.obstacles import is_object
 from ...facts.values.lattice import Tensor, is_traced
 from ...model.carry import Carried, Carry
 from ...model.expressions import Attribute, Call, Name
+from ...model.fresh import Names
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function
 from ...model.statements import Assign, ExpressionStatement, If
-from ..outlining import fresh_name
 from ..pass_ import Changes
 
 
@@ -64,7 +64,7 @@ def of_branch(node: If, function: Function) -> Appended | None:
     lists = {_list(a) for a in found or ()}
     if not found or len(lists) != 1 or any(is_object(_item(a).value) for a in found):
         return None
-    return Appended(node, found, fresh_name(function, "item"))
+    return Appended(node, found, Names(function).fresh("item"))
 
 
 def _appends(node: If) -> list[ExpressionStatement] | None:

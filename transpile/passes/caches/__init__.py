@@ -20,13 +20,13 @@ from typing import Any
 
 from ...model.edits import leave_out
 from ...model.expressions import Attribute, Call, Constant, Display
-from ...model.names import dotted, everywhere, is_target
+from ...model.fresh import Names
+from ...model.names import dotted, everywhere, is_called, is_target
 from ...model.node import Statement
 from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.statements import Assign, ExpressionStatement
 from ..attributes import Attributes
-from ..fresh import Names
 from ..pass_ import Changes, Pass
 from .beside import stores
 from .fills import Fills
@@ -148,7 +148,7 @@ class _Caches:
     def _is_fixed(self, name: str) -> bool:
         """Whether constructors alone set an attribute, and to no param and no module."""
         for node in self.names.attributes.get(name, ()):
-            if isinstance(node.parent, Call) and node.parent.function is node:
+            if is_called(node):
                 return False
             if not is_target(node) and is_changed(node, node.nearest(Function) or node):
                 return False

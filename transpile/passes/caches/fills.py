@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from ...model.copy import clone
 from ...model.edits import block_of
 from ...model.expressions import Attribute, Call, Constant, Name
-from ...model.names import dotted, everywhere, is_docstring, leaves, names_assigned
+from ...model.fresh import Names
+from ...model.names import dotted, everywhere, is_docstring, last_word, leaves, names_assigned
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function, Parameter
 from ...model.statements import Assign, Block, ExpressionStatement, Return
-from ..fresh import Names
 from .stores import written
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Fills:
     """Those that one method calls as statements: `self._update(n, x.device)`."""
 
     def __init__(self, caches: _Caches, method: Function) -> None:
-        self.method, self.me = method, method.parameters[0].name
+        self.method, self.me = method, method.receiver
         self.own = {
             name: m
             for name, m in caches.project.methods(caches.cls).items()
@@ -40,7 +40,7 @@ class Fills:
         """The filling methods that a function calls."""
         if function is None or not function.parameters:
             return set()
-        me = function.parameters[0].name
+        me = function.receiver
         names = {dotted(c.function) for c in everywhere(function, Call)}
         return {m for name, m in self.own.items() if f"{me}.{name}" in names}
 
@@ -74,7 +74,7 @@ class Fills:
                 name.replace(clone(given[name.id]))
             elif name.id in local:
                 name.replace(Name(local[name.id]))
-            elif name.id == target.parameters[0].name != self.me:
+            elif name.id == target.receiver != self.me:
                 name.replace(Name(self.me))
         return [s for s in body.body if not is_docstring(s) and not isinstance(s, Return)]
 
@@ -107,9 +107,7 @@ def _is_simple(node: Node) -> bool:
 def _is_filling(method: Function, named: list[Attribute]) -> bool:
     """Whether a method is left by its end alone, and gives nothing or what each call sets anew;
     `named` are the attributes of its name."""
-    marks = [
-        (dotted(getattr(d, "function", d)) or "").rpartition(".")[2] for d in method.decorators
-    ]
+    marks = [last_word(getattr(d, "function", d)) for d in method.decorators]
     if set(marks) - {"no_grad"}:
         return False
     returns = everywhere(method, Return)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from ...facts.size_syntax import is_size
 from ...model.edits import block_of
 from ...model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript, is_none
+from ...model.fresh import Names
 from ...model.names import dotted, is_docstring, is_target, names_assigned, names_in, text
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Compare
 from ...model.program import Function
 from ...model.statements import Assign, ExpressionStatement, For, If, Return, Try, While
 from ...model.statements import Pass as PassStatement
-from ..fresh import Names
 from .guards import ABSENT, compared, holds, is_int
 from .stores import changed_by_call, is_changed, written
 
@@ -30,7 +30,7 @@ class Kept:
 
     def __init__(self, caches: _Caches, method: Function, fills: Fills, left: set[str]) -> None:
         self.caches, self.method, self.body = caches, method, fills.body
-        self.me = method.parameters[0].name
+        self.me = method.receiver
         self.order = {node: i for i, node in enumerate(self.body.walk())}
         self.sets = list(written(self.body, self.me))
         calls = {dotted(n.function) for n in self.order if isinstance(n, Call)}

@@ -4,7 +4,7 @@ what the constructor has left, and nothing is drawn."""
 from collections.abc import Callable, Collection
 
 from ...model.expressions import Attribute, Call, Comprehension, Constant, Lambda, Name
-from ...model.names import dotted, names_assigned, target_names
+from ...model.names import dotted, is_called, names_assigned, target_names
 from ...model.node import Expression, Node
 from ...model.program import Class, Function
 from ...model.project import Project
@@ -82,7 +82,7 @@ class Purity:
     def _attribute(self, node: Node | None, kept: Collection[str]) -> bool:
         if not isinstance(node, Attribute):
             return False
-        called = isinstance(node.parent, Call) and node.parent.function is node
+        called = is_called(node)
         if called:
             return node.name in self.project.methods(self.cls)
         return node.name in kept or node.name == "training" or self.fixed(node.name)

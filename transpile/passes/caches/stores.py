@@ -14,7 +14,7 @@ def written(function: Node, me: str = "") -> Iterator[tuple[Statement, str]]:
     """The statements that set an attribute of self, with its name: `self.mask = v`,
     `self.masks[n] = v`, `self.register_buffer("mask", v)`."""
     if isinstance(function, Function):
-        me = function.parameters[0].name if function.parameters else ""
+        me = function.receiver
     for node in function.walk():
         if isinstance(node, Assign):
             for target in [t for whole in node.targets for t in leaves(whole)]:

@@ -97,7 +97,7 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     """Rewrite the spellings of one scope."""
     changes = Changes(scope)
     function, cls = _method(scope)
-    own = function.parameters[0].name if function is not None and function.parameters else None
+    own = function.receiver if function is not None else ""
     for decorated in scope.nodes(Function):
         for decorator in decorated.decorators:
             if registers(imported(scope, decorator)):
@@ -192,19 +192,19 @@ def _method(scope: Scope) -> tuple[Function | None, Class | None]:
     return None, None
 
 
-def _call(call: Call, own: str | None, cls: Class | None) -> Callable[[Call], Expression] | None:
+def _call(call: Call, own: str, cls: Class | None) -> Callable[[Call], Expression] | None:
     """What is made of a call; `cls` is the class of a method that the call itself stands in."""
     function = call.function
-    if own is not None and cls is not None and _is_long_super(call, own, cls):
+    if cls is not None and _is_long_super(call, own, cls):
         return lambda c: Call(c.function)
-    if isinstance(function, Attribute) and own is not None and cls is not None:
+    if isinstance(function, Attribute) and cls is not None:
         base = dotted(cls.bases[0]) if cls.bases and cls.keywords[0] is None else None
         of_base = base is not None and "." in base and dotted(function.object) == base
         if of_base and function.name in _THROUGH_SUPER and not _is_inside(call):
             if call.arguments and call.keywords[0] is None and dotted(call.arguments[0]) == own:
                 return _through_super
     if dotted(function) == "getattr" and plain_call(call, 2) and dotted(call.arguments[0]) == own:
-        if own is not None and written(call.arguments[1]) is not None:
+        if written(call.arguments[1]) is not None:
             return lambda c: asked(c.arguments[0], c.arguments[1])
     if maps_calls(call, own):
         return mapped

@@ -104,7 +104,7 @@ def set_past(method: Function, statement: Statement) -> Assign | None:
     own, name, value = parts
     given = {p.name for p in method.parameters}
     text, held = written(name), root(value) if isinstance(value, (Name, Attribute)) else None
-    if dotted(own) != method.parameters[0].name or text is None or held and held.id in given:
+    if dotted(own) != method.receiver or text is None or held and held.id in given:
         return None
     return Assign([Attribute(own, text)], value)
 
@@ -113,7 +113,7 @@ def takes_away(method: Node | None, node: Delete) -> bool:
     """`del self.a` before a model runs, of what nobody asks for by name: `hasattr(self, "a")`."""
     if not isinstance(method, Function) or method.name == "forward" or not method.parameters:
         return False
-    own = method.parameters[0].name
+    own = method.receiver
     names = {t.name for t in node.targets if isinstance(t, Attribute) and dotted(t.object) == own}
     if len(names) < len(node.targets):
         return False

@@ -155,7 +155,7 @@ def _tests(choice: Expression) -> list[Expression]:
 
 def _is_method(scope: Function, side: Expression) -> bool:
     """`self.sample_fast`, of the class that a method is of."""
-    cls, me = scope.owner, scope.parameters[0].name if scope.parameters else None
+    cls, me = scope.owner, scope.receiver
     if cls is None or not is_own(side, me):
         return False
     return any(isinstance(m, Function) and m.name == side.name for m in cls.body.body)

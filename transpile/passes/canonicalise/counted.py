@@ -80,7 +80,7 @@ def listed_range(node: Expression) -> Call:
 
 
 def _bounds(made: Call) -> list[Expression]:
-    return [a for a, word in zip(made.arguments, made.keywords) if word is None]
+    return made.positional
 
 
 def _is_whole(node: Expression) -> bool:

@@ -47,7 +47,7 @@ def _is_empty(scope: Scope, value: Expression | None) -> bool:
     """`torch.empty(0)`, `torch.tensor([])`, `torch.Tensor()`"""
     if not isinstance(value, Call):
         return False
-    sizes = [a for word, a in zip(value.keywords, value.arguments) if word is None]
+    sizes = value.positional
     size = sizes[0] if len(sizes) == 1 else None
     if isinstance(size, Constant) and size.constant == 0:
         return imported(scope, value.function) in _SIZED

@@ -7,7 +7,7 @@ return reduce(lambda x, f: f(x), self.layers, x)  →   for f in self.layers:
 
 from ...model.copy import clone, rebuilt
 from ...model.expressions import Call, Lambda, Name
-from ...model.names import dotted, names_in
+from ...model.names import dotted, last_word, names_in
 from ...model.node import Statement
 from ...model.program import Function, Scope
 from ...model.statements import Assign, Block, For, Return
@@ -19,7 +19,7 @@ def reduces_calls(scope: Scope, statement: Statement) -> bool:
     call = statement.expression if isinstance(statement, (Assign, Return)) else None
     if not isinstance(scope, Function) or not isinstance(call, Call) or not plain_call(call, 3):
         return False
-    if (dotted(call.function) or "").rpartition(".")[2] != "reduce":
+    if last_word(call.function) != "reduce":
         return False
     step = call.arguments[0]
     if not isinstance(step, Lambda) or len(step.parameters) != 2:

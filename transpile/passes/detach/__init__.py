@@ -29,7 +29,6 @@ from ...model.expressions import (
     Comprehension,
     Name,
     NamedExpression,
-    OpaqueExpression,
     Starred,
     Subscript,
 )
@@ -109,8 +108,7 @@ class _Detach:
 
     def _block(self, block: With, flag: Expression | None) -> None:
         assert isinstance(self.scope, Function)
-        yields = [n for n in self.scope.nodes(OpaqueExpression) if n.word.startswith("yield")]
-        held = any(around is block for n in yields for around in n.ancestors())
+        held = any(around is block for n in self.scope.yields for around in n.ancestors())
         if held and self._is_computed_with(self.scope):
             self.changes.report("taken-for-granted", block, _LEAKS)
         if flag is not None:

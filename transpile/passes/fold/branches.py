@@ -3,11 +3,12 @@ about devices.
 """
 
 from ...facts.bindings import Definitions
+from ...model.endings import completes
 from ...model.expressions import Attribute, Constant
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Function
-from ...model.statements import Assert, Block, Break, Continue, If, Pass, Raise, Return
+from ...model.statements import Assert, Block, If, Pass, Raise
 from .conditions import Conditions
 
 _GRADIENTS = (
@@ -66,7 +67,7 @@ class Branches:
         kept, other = (node.body, node.orelse) if way else (node.orelse, node.body)
         self.gone.update([node.test, *([other] if other is not None else [])])
         self.changes.change(node, lambda n: n.decide(way))
-        if kept is not None and _always_leaves(kept.body):
+        if not completes(kept):
             self._drop_after(node)
 
     def _drop_after(self, node: If) -> None:
@@ -138,14 +139,6 @@ class Branches:
 
 def _flag_value(value: bool) -> Constant:
     return Constant(value, str(value))
-
-
-def _always_leaves(body: list[Statement]) -> bool:
-    last = body[-1] if body else None
-    if isinstance(last, If):
-        other = last.orelse is not None and _always_leaves(last.orelse.body)
-        return other and _always_leaves(last.body.body)
-    return isinstance(last, (Return, Raise, Break, Continue))
 
 
 def _checks_gradients(test: Expression) -> bool:

@@ -11,7 +11,7 @@ from ...facts.values.attributes import is_differentiable
 from ...facts.values.lattice import MISSING, External, Module, Static, Tensor, Torch
 from ...facts.values.operators import asks_torch
 from ...model.expressions import Attribute, Call, Constant, NamedExpression, OpaqueExpression
-from ...model.names import dotted
+from ...model.names import dotted, last_word
 from ...model.node import Expression, Node
 from ...model.operators import Boolean, Compare, Unary
 from ...model.program import Class
@@ -102,7 +102,7 @@ class Conditions:
         at its end.
         """
         if isinstance(node, Call) and len(node.arguments) == 1:
-            if (dotted(node.function) or "").rpartition(".")[2] in _VERSIONS:
+            if last_word(node.function) in _VERSIONS:
                 return self._version(node.arguments[0])
         text = node.constant if isinstance(node, Constant) else None
         if isinstance(node, Attribute) and node.name == "__version__":

@@ -132,7 +132,7 @@ def _is_frozen_table(call: Call) -> bool:
     value = call.function.value
     if not isinstance(value, Torch) or not value.name.endswith(".from_pretrained"):
         return False
-    plain = [a for w, a in zip(call.keywords, call.arguments) if w is None]
+    plain = call.positional
     freeze = call.keyword("freeze") or next(iter(plain[1:]), None)
     return not (isinstance(freeze, Constant) and freeze.constant is False)
 

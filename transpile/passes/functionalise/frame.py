@@ -19,6 +19,7 @@ from ...facts.values.vocabulary import PARAMETERS
 from ...model.copy import clone
 from ...model.effects import Declare, Read, Walk
 from ...model.expressions import Attribute, Call, Display, Name, Subscript
+from ...model.fresh import Names
 from ...model.layers import layers
 from ...model.names import below, dotted, everywhere, names_assigned, target_names
 from ...model.node import Expression, Node, Statement
@@ -47,7 +48,7 @@ class Frame:
         self.spellings, self.views = self.memory.spellings, self.memory.spellings.views
         self.traced = facts.stage(scope) in ("traced", None)
         self.flow = self.memory.state(scope)
-        self._used: set[str] | None = None
+        self._names: Names | None = None
         # of returns that give what the function has written: their own value, and the names of it
         self.extra: dict[Statement, tuple[Expression | None, tuple[str, ...]]] = {}
         self.given_back: frozenset[str] = frozenset()  # which each way out of the function reads
@@ -123,14 +124,9 @@ class Frame:
 
     def fresh(self, stem: str) -> str:
         """A name that the function does not use."""
-        if self._used is None:
-            self._used = {n.id for n in everywhere(self.scope, Name)} | self.own
-        found, i = stem, 1
-        while found in self._used:
-            i += 1
-            found = f"{stem}_{i}"
-        self._used.add(found)
-        return found
+        if self._names is None:
+            self._names = Names(self.scope, self.own)
+        return self._names.fresh(stem)
 
     def named(self, path: str) -> Expression:
         """A path as an expression."""

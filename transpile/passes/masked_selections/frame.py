@@ -12,10 +12,10 @@ from ...facts.program import ProgramFacts
 from ...facts.ranks import Ranks, Reader
 from ...facts.rowwise import Rowwise
 from ...facts.values.lattice import Value
+from ...model.fresh import Names
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function
 from ...model.rulebook import Rulebook
-from ..fresh import Names
 from ..pass_ import Changes
 from .domain import Entry, Env, Info, Mask, origins
 

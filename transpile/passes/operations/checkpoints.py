@@ -25,7 +25,7 @@ def run_again(c: Conversion, node: Call) -> None:
     value = known(node.arguments[0])
 
     def make(node: Call) -> Apply:
-        given = [a for a, word in zip(node.arguments, node.keywords) if word is None]
+        given = node.positional
         again = Call(expression("jax.checkpoint"), given[:1])
         again.value = value
         made = Apply(again, given[1:])

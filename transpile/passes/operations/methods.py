@@ -72,7 +72,7 @@ def _of_tensor(c: Conversion, node: Call, function: Attribute, found: Method) ->
             return False
         if is_dropped(node) and computes(name):
             return False  # `seen.add(n)`, `values.sort()`: it writes what is no tensor
-        plain = [a for a, word in zip(node.arguments, node.keywords) if word is None]
+        plain = node.positional
         if not plausible(name, [known(argument) for argument in plain]):
             return False
         rules = tuple(rule for rule in rules if not rule.deprecated)

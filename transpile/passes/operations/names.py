@@ -16,7 +16,7 @@ from ...facts.values.usage import used_as_objects
 from ...facts.values.vocabulary import PROPERTIES
 from ...model.effects import Support
 from ...model.expressions import Attribute, Call, Constant, Name
-from ...model.names import dotted, is_inplace, is_target
+from ...model.names import dotted, is_called, is_inplace, is_target
 from ...model.node import Expression, Node
 from ...model.operators import Conditional
 from ...model.program import Function, Parameter
@@ -69,7 +69,7 @@ def attribute(c: Conversion, node: Node) -> bool:
     base = known(node.object)
     if isinstance(base, Static):
         return _of_static(c, node, base)
-    called = isinstance(node.parent, Call) and node.parent.function is node
+    called = is_called(node)
     if isinstance(base, Instance) and not called:  # `draw = Normal(0, 1).sample`
         if any(c.rulebook.draws(name, node.name) for name in base.classes):
             why = f"{node.name} of a distribution draws random numbers: call it directly"

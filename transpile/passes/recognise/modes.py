@@ -72,7 +72,7 @@ def kept(scene: Scene, cls: Class | None) -> Modes:
         function = scene.project.methods(one).get("train")
         if function is None or not function.parameters:
             continue
-        me, began = function.parameters[0].name, False
+        me, began = function.receiver, False
         for statement in function.body.body:
             call = statement.expression if isinstance(statement, ExpressionStatement) else None
             named = call.function if isinstance(call, Call) else None
@@ -169,7 +169,7 @@ def _is_followed(scene: Scene, cls: Class, function: Function, statement: Node) 
     call = statement.expression if isinstance(statement, ExpressionStatement) else None
     if not isinstance(call, Call) or function.name != "train":
         return False
-    return is_kept(scene, cls, function.parameters[0].name, call)
+    return is_kept(scene, cls, function.receiver, call)
 
 
 def _drop(scene: Scene, cls: Class, function: Function) -> None:

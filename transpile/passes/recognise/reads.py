@@ -21,7 +21,7 @@ from ...model.effects import (
     Unconverted,
 )
 from ...model.expressions import Attribute, Call
-from ...model.names import dotted, is_target, text
+from ...model.names import dotted, is_called, is_target, text
 from ...model.node import Node
 from ...model.positions import source_of
 from ...model.program import Class
@@ -40,7 +40,7 @@ def attribute(scene: Scene, node: Attribute) -> None:
     if node.__class__ is not Attribute or _is_declared(node):
         return
     base, value = scene.of(node.object), scene.of(node)
-    called = isinstance(node.parent, Call) and node.parent.function is node
+    called = is_called(node)
     if isinstance(base, Module):
         if node.name == "training":
             if not is_target(node):

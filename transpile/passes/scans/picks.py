@@ -5,12 +5,12 @@ from ...facts.values.lattice import Tensor, is_traced
 from ...model.copy import clone
 from ...model.effects import Put, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Subscript
+from ...model.fresh import Names
 from ...model.names import dotted, index_parts, target_names
 from ...model.node import Expression, Node
 from ...model.program import Function
 from ...model.statements import Assign, For
 from ...model.turns import Turns
-from ..outlining import fresh_name
 from ..pass_ import Changes
 
 Kind = tuple[str, int, int]  # the array, the axis of the index, and how many there are
@@ -82,10 +82,11 @@ class Picks:
         counted = uses > sum(map(len, self.picked.values()))
         if counted and self.over.reverse:
             return
-        names: list[str] = []
+        names, used = list[str](), Names(self.scope)
         arrays: list[Expression] = []
         for kind, found in self.picked.items():
-            names.append(self._fresh(kind[0], names))
+            last = kind[0].rpartition(".")[2]
+            names.append(used.fresh(f"{last}_{self.index}"))
             arrays.append(_rows(found[0].object, kind[1]))
             for node in found:
                 changes.replace(node, Name(names[-1]))
@@ -99,14 +100,6 @@ class Picks:
             iterable = Call(Name("reversed"), [iterable])
         changes.replace(self.loop.target, target)
         changes.replace(self.loop.iterable, iterable)
-
-    def _fresh(self, array: str, taken: list[str]) -> str:
-        stem = f"{array.rpartition('.')[2]}_{self.index}"
-        name = fresh_name(self.scope, stem)
-        number = 2
-        while name in taken:
-            name, number = fresh_name(self.scope, f"{stem}_{number}"), number + 1
-        return name
 
     # --- lengths ---------------------------------------------------------------------------------
 

@@ -68,33 +68,6 @@ def returns_on_data(node: Node) -> bool:
     return any(returns_on_data(s) for block in blocks(node) for s in block.body)
 
 
-def always_returns(statements: Sequence[Statement]) -> bool:
-    """Whether control never passes the end of these: all ways return or raise."""
-    for current in statements:
-        if isinstance(current, (Return, Raise)):
-            return True
-        if isinstance(current, If) and current.orelse is not None:
-            if always_returns(current.body.body) and always_returns(current.orelse.body):
-                return True
-        if isinstance(current, With) and always_returns(current.body.body):
-            return True
-    return False
-
-
-def always_jumps(statements: Sequence[Statement]) -> bool:
-    """Whether the end of these is a jump, on all ways."""
-    last = statements[-1]
-    if isinstance(last, If) and last.orelse is not None:
-        return always_jumps(last.body.body) and always_jumps(last.orelse.body)
-    return isinstance(last, (Break, Continue, Return, Raise))
-
-
-def goes_on(block: Block | None) -> bool:
-    """Whether control may pass the end of a block."""
-    body = block.body if block is not None else []
-    return not body or not (always_returns(body) or always_jumps(body))
-
-
 def own_jumps(node: Node) -> list[Break | Continue]:
     """The jumps at or below a node that belong to the loop around it."""
     if isinstance(node, (Break, Continue)):

@@ -7,7 +7,9 @@ from ...facts.bindings import Liveness, bound
 from ...model.copy import clone
 from ...model.diagnostics import Diagnostic
 from ...model.effects import Unconverted
+from ...model.endings import always_returns, completes
 from ...model.expressions import Name, is_none
+from ...model.fresh import Names
 from ...model.names import dotted, jumps, names_assigned
 from ...model.node import Expression, Node, Statement
 from ...model.positions import place, source_of
@@ -25,14 +27,11 @@ from ...model.statements import (
     While,
     With,
 )
-from ..fresh import Names
 from ..truth import negated
 from . import guards
 from .ends import (
-    always_returns,
     blocks,
     end_quietly,
-    goes_on,
     is_branch_on_data,
     leaves,
     only_raises,
@@ -127,17 +126,17 @@ class Exits:
             for inner in list(then.body):
                 then.remove(inner)
         if isinstance(node, With):
-            self._move(block, then, rest if goes_on(then) else [], copied=False)
+            self._move(block, then, rest if completes(then) else [], copied=False)
             self.block(then, True)
             return True
         other = node.orelse
-        twice = goes_on(then) and goes_on(other)
-        if rest and goes_on(then):
+        twice = completes(then) and completes(other)
+        if rest and completes(then):
             self._move(block, then, rest, copied=twice)
             rest = rest if twice else []
         before = set(self.defined)
         self.block(then, True)
-        if other is None and always_returns(then.body) and not is_branch_on_data(node):
+        if other is None and always_returns(then) and not is_branch_on_data(node):
             self.defined = before  # Python's own `if`: what follows is where it was
             return False
         both, self.defined = self.defined, before
@@ -145,7 +144,7 @@ class Exits:
             other = Block()
             node.otherwise(other)
         if other is not None:
-            self._move(block, other, rest if goes_on(other) else [], copied=False)
+            self._move(block, other, rest if completes(other) else [], copied=False)
             self.block(other, True)
         self.defined |= both
         for unreached in block.body[block.body.index(node) + 1 :]:
@@ -204,7 +203,7 @@ class Exits:
         self.report("data-check", node.test, message)
         kept = node.orelse if only_raises(node.body) else node.body
         statements = list(kept.body) if kept is not None else []
-        rest = block.body[block.body.index(node) + 1 :] if always_returns(statements) else []
+        rest = block.body[block.body.index(node) + 1 :] if always_returns(kept) else []
         for statement in statements:
             assert kept is not None
             kept.take(statement)
@@ -228,7 +227,7 @@ class Exits:
 
 def _may_enter(node: With, rest: Sequence[Statement]) -> bool:
     """Whether what follows a `with` may as well run in it: it computes nothing."""
-    if not rest or not goes_on(node.body):
+    if not rest or not completes(node.body):
         return True
     first = rest[0]
     plain = isinstance(first, Return) and (

@@ -12,34 +12,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...facts.bindings import bound
+from ...facts.carried.places import certain
 from ...facts.values.lattice import UNKNOWN, Static
 from ...model.copy import clone
 from ...model.effects import Unset
 from ...model.expressions import Constant, Name
 from ...model.names import in_scope, names_assigned, target_names
-from ...model.node import Expression, Node, Statement
+from ...model.node import Expression, Statement
 from ...model.operators import Binary, Boolean
-from ...model.statements import (
-    Assign,
-    Block,
-    Break,
-    ExpressionStatement,
-    For,
-    If,
-    Pass,
-    Return,
-    While,
-    With,
-)
+from ...model.statements import Assign, Block, Break, For, If, Pass, Return, While
 from ..truth import negated, told, traced
-from .ends import (
-    always_returns,
-    is_branch_on_data,
-    is_endless,
-    is_loop_on_data,
-    names_read,
-    own_jumps,
-)
+from .ends import is_branch_on_data, is_endless, is_loop_on_data, names_read, own_jumps
 from .equality import equal
 
 if TYPE_CHECKING:
@@ -255,9 +238,8 @@ class Flags:
         node = self.node
         if isinstance(node, While) and not is_endless(node.test):
             return []
-        first = _certain(node.body.body)
-        if node.orelse is not None:
-            first |= set(names_assigned(node.body)) & _certain(node.orelse.body)
+        first = certain(node.body)
+        first |= certain(node.orelse).intersection(names_assigned(node.body))
         known = {*self.defined, left.flag, left.returned, left.result}
         return [name for name in first & self.live if name not in known]
 
@@ -278,18 +260,3 @@ def _copied(node: Expression) -> Expression:
     made = clone(node)
     made.slot = None
     return made
-
-
-def _certain(statements: Sequence[Node]) -> set[str]:
-    """Names that statements set on all ways."""
-    found: set[str] = set()
-    for current in statements:
-        if isinstance(current, If):
-            sides = [current.body.body, current.orelse.body if current.orelse is not None else []]
-            going = [_certain(side) for side in sides if not always_returns(side)]
-            found |= set.intersection(*going) if going else set()
-        elif isinstance(current, With):
-            found |= _certain(current.body.body)
-        elif isinstance(current, (Assign, ExpressionStatement)):
-            found |= set(bound(current))
-    return found

@@ -11,13 +11,14 @@ sides are computed. The side that both tests lead to is written twice, if it is 
 from collections.abc import Sequence
 
 from ...model.copy import clone
+from ...model.endings import always_returns
 from ...model.expressions import Attribute, Name
 from ...model.names import dotted, in_scope
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Compare
 from ...model.statements import Block, If
 from ..truth import traced
-from .ends import always_returns, is_long
+from .ends import is_long
 
 
 def split(block: Block, node: If, rest: Sequence[Statement]) -> bool:
@@ -65,7 +66,7 @@ def _either(block: Block, node: If, test: Boolean, rest: Sequence[Statement]) ->
         return False
     inner = If(test.right, _copied(node.body))
     test.replace(test.left)
-    if node.orelse is None and always_returns(node.body.body):
+    if node.orelse is None and always_returns(node.body):
         block.insert_after(node, [inner])
     elif node.orelse is None:
         node.otherwise(Block([inner]))

@@ -94,7 +94,7 @@ class Constructor:
         """`self.w = self.fc.weight` is a name for what is the other's alone: nothing is made."""
         known = self.plan.arrays(self.cls) if self.cls is not None else {}
         for tie in [t for t in function.nodes(Tie) if t.parent is function.body]:
-            own = is_own(tie.target, function.parameters[0].name)
+            own = is_own(tie.target, function.receiver)
             if own and tie.target.name not in known:
                 function.body.remove(tie)
 
@@ -135,7 +135,7 @@ class Constructor:
     def _methods(
         self, function: Function, slices: dict[str, Slice], staying: Set[str | None], cls: Class
     ) -> None:
-        me = function.parameters[0].name if function.parameters else "self"
+        me = function.receiver or "self"
         above = self._above(function, me, cls)
         slices = slices | {kind: Slice() for kind in above if kind not in slices}
         for kind, found in reversed(slices.items()):
@@ -183,7 +183,7 @@ class Constructor:
             target, value = assign.targets[0], assign.expression
             if type(target) is not Attribute or value is None or assign.operator:
                 continue
-            own = is_own(target, function.parameters[0].name)
+            own = is_own(target, function.receiver)
             if own and self.plan.is_child(self.cls, target.name) and may_be_function(value):
                 if not isinstance(value, Call) or not isinstance(value.function, Support):
                     value.wrap(lambda value: Call(Support("as_module"), [value]))

@@ -30,7 +30,7 @@ class Available:
 
     def __init__(self, init: Function, cls: Class, plan: Plan, arrays: set[str]) -> None:
         self.init, self.cls, self.plan = init, cls, plan
-        self.self_name = init.parameters[0].name
+        self.self_name = init.receiver
         parameters = {p.name for p in init.parameters[1:]}
         self._bindings: dict[str, list[int]] = {name: [-1] for name in parameters}
         for at, statement in enumerate(init.body.body):

@@ -15,13 +15,14 @@ from ....model.expressions import (
     Subscript,
     is_none,
 )
+from ....model.fresh import taken
 from ....model.layout import comments
 from ....model.names import dotted
 from ....model.node import Expression, Node, Statement
 from ....model.operators import Compare, Conditional, Unary, asks_for_none
 from ....model.program import Class, Function, Parameter
 from ....model.statements import Assign, Block, ExpressionStatement, If, Return
-from ...fresh import fresh, taken
+from ...fresh import fresh
 from ...reports import Reports
 from ...threading.keys import Form, Keys
 from ...threading.probes import run_dry

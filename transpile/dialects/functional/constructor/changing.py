@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from ....facts.bindings.activity import bound
 from ....model.effects import Apply, Declare, New
 from ....model.expressions import Attribute, Call, Name, Subscript
-from ....model.names import dotted, root, target_names
+from ....model.names import dotted, last_word, root, target_names
 from ....model.node import Expression, Node
 from ....model.program import Function
 from ....model.statements import Assign, Break, Continue, Delete, For, Return
@@ -81,7 +81,7 @@ def _written(node: Node) -> Iterator[Name]:
         function, out = node.function, node.keyword("out")
         if isinstance(function, Attribute) and function.name in _METHODS:
             held.append(function.object)
-        if (dotted(function) or "").rpartition(".")[2] in _FIRST:
+        if last_word(function) in _FIRST:
             held += node.arguments[:1]
         held += [out] if out is not None else []
     for one in held:

@@ -12,7 +12,7 @@ from ....facts.values.lattice import Module
 from ....facts.values.vocabulary import PARAMETERS
 from ....model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, Read, Tie, Walk, Write
 from ....model.expressions import Attribute, Call, Name, is_none
-from ....model.names import dotted, is_own
+from ....model.names import dotted, is_own, last_word
 from ....model.node import Expression, Node, Statement
 from ....model.program import Function
 from ....model.statements import Assign, Block, ExpressionStatement, If
@@ -32,7 +32,7 @@ class Events:
         self.may_have, self.unsettled = plan.may_have, plan.unsettled
         owner = function.owner
         self.rebinding = Rebinding(owner, function, plan) if owner is not None else None
-        self.self_name = function.parameters[0].name if function.parameters else ""
+        self.self_name = function.receiver
         statements = [n for n in function.body.walk() if isinstance(n, Statement)]
         self.put_off = {s for s in statements if self.kind(s) and not self._moves(s)}
         self.tied_early: list[Tie] = []  # something may walk over the modules after these
@@ -204,7 +204,7 @@ def deepcopied(value: Expression | None) -> Expression | None:
     """What `copy.deepcopy(x)` copies, of whatever make."""
     if not isinstance(value, Call) or len(value.arguments) != 1:
         return None
-    named = (dotted(value.function) or "").rpartition(".")[2] == "deepcopy"
+    named = last_word(value.function) == "deepcopy"
     return value.arguments[0] if named else None
 
 

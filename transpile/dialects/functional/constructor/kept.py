@@ -86,7 +86,7 @@ def _self(function: Function, own: str, plan: Plan) -> tuple[str, set[str]]:
         around = around.scope if isinstance(around.scope, Function) else None
     if around is None or around is function or not around.parameters:
         return own, plan.unsettled.of(function.owner)
-    return around.parameters[0].name, plan.unsettled.of(around.owner)
+    return around.receiver, plan.unsettled.of(around.owner)
 
 
 def _may_be_kept(whole: Expression, own: Collection[str]) -> bool:

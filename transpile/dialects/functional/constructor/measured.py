@@ -26,7 +26,7 @@ _OF_SIZES = frozenset("jnp.zeros jnp.ones jnp.empty jnp.full".split())
 def spell_out_sizes(function: Function) -> None:
     """`self.pos.shape[-1]` below `self.pos = nn.Parameter(jnp.zeros((1, n, dim)))` is `dim`: to ask
     the array would make the params of a module that is half built."""
-    me = function.parameters[0].name if function.parameters else None
+    me = function.receiver
     declares = function.nodes(Declare)
     made = {d.name: d for d in declares}
     changing = rebound(function)

@@ -22,12 +22,13 @@ from ....model.expressions import (
     Subscript,
     is_none,
 )
+from ....model.fresh import taken
 from ....model.names import is_own, names_in, text
 from ....model.node import Expression, Node
 from ....model.operators import Conditional
 from ....model.program import Function, Parameter
 from ....model.statements import Assign, Block, ExpressionStatement, For
-from ...fresh import fresh, taken
+from ...fresh import fresh
 from ...reports import Reports
 from ...threading.keys import Form, Keys
 from ...ties import UNSEEN

@@ -61,7 +61,7 @@ def _assigned(cls: Class, init: Function, plan: Plan) -> Iterator[tuple[str, Sta
     for one in {*lineage, *plan.modules.below(cls)}:
         for method in plan.modules.home(one).methods(one).values():
             called = _calling(init, method, plan) if one in lineage else None
-            me = method.parameters[0].name if method.parameters else ""
+            me = method.receiver
             for node in statements(method.body):
                 targets = node.targets if isinstance(node, Assign) else []
                 for target in (t for whole in targets for t in whole.walk()):
@@ -73,7 +73,7 @@ def _calling(init: Function, method: Function, plan: Plan) -> Statement | None:
     """The last statement of a constructor that runs a method, which runs in no other way."""
     if method is init or not plan.conventions.is_builder(method):
         return None
-    own = f"{init.parameters[0].name}.{method.name}"
+    own = f"{init.receiver}.{method.name}"
     for statement in reversed(init.body.body):
         for call in (n for n in statement.walk() if isinstance(n, (Call, Apply))):
             word = call.function

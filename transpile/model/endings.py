@@ -1,0 +1,25 @@
+"""Whether control passes the end of statements."""
+
+from .node import Statement
+from .statements import Block, Break, Continue, If, Raise, Return, With
+
+_JUMPS = (Return, Raise, Break, Continue)
+
+
+def always_returns(block: Block | None) -> bool:
+    """Whether all ways through a block return or raise."""
+    return block is not None and any(_ends(inner, (Return, Raise)) for inner in block.body)
+
+
+def completes(block: Block | None) -> bool:
+    """Whether the end of a block may be come to: no jump, return or raise ends all ways."""
+    return block is None or not any(_ends(inner, _JUMPS) for inner in block.body)
+
+
+def _ends(current: Statement, kinds: tuple[type[Statement], ...]) -> bool:
+    """Whether nothing behind a statement is run, since it is one of these, on all ways."""
+    if isinstance(current, If) and current.orelse is not None:
+        return all(any(_ends(s, kinds) for s in b.body) for b in (current.body, current.orelse))
+    if isinstance(current, With):
+        return any(_ends(inner, kinds) for inner in current.body.body)
+    return isinstance(current, kinds)
