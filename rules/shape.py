@@ -49,22 +49,17 @@ def resized_as(input, the_template):
     return resized(input, *the_template.shape)
 
 
-@rule("torch.Tensor.resize", "torch.Tensor.resize_as")
-def resize(input, *sizes):
-    raise Unsupported("resize is not in torch any more: use reshape")
-
-
 @rule("torch.Tensor.view", "torch.view_copy")
 def view_dtype(input, dtype: Dtype):
     return input.view(dtype)
 
 
-@rule("torch.Tensor.view", "torch.Tensor.reshape", "torch.reshape", "torch.view_copy", by_data="shape")
+@rule("torch.Tensor.view", "torch.Tensor.reshape", "torch.reshape", "torch.view_copy", "torch.Tensor.resize", by_data="shape")
 def view(input, *shape):
     return input.reshape(*shape)
 
 
-@rule("torch.Tensor.view_as", "torch.Tensor.reshape_as")
+@rule("torch.Tensor.view_as", "torch.Tensor.reshape_as", "torch.Tensor.resize_as")
 def view_as(input, other):
     return input.reshape(other.shape)
 

@@ -31,6 +31,8 @@ VIEWS = {
     "view_as": "reshape",
     "reshape": "reshape",
     "reshape_as": "reshape",
+    "resize": "reshape",
+    "resize_as": "reshape",
     "flatten": "reshape",
     "ravel": "reshape",
     "squeeze": "reshape",

@@ -121,6 +121,16 @@ def test_names_of_torch_that_files_pass_on(tmp_path):
     assert "return jax.nn.gelu(x, approximate=False) + jax.nn.gelu(x, approximate=False)\n" in text
 
 
+@pytest.mark.parametrize(("statement", "support"), [("from layers import Block", "import"), ("from .layers import Block", "from . import")])
+def test_the_support_of_scripts_in_a_folder_with_an_init(tmp_path, statement, support):
+    """Files that import one another as those beside the script that is run are no package, whatever lies there."""
+    for path, text in {"__init__.py": "", "layers.py": "from torch import nn\n\n\nclass Block(nn.ReLU):\n    pass\n", "train.py": f"import torch\n{statement}\n"}.items():
+        (tmp_path / "net" / path).parent.mkdir(exist_ok=True)
+        (tmp_path / "net" / path).write_text(text)
+    convert_path(tmp_path / "net", tmp_path / "out")
+    assert f"{support} jax_nn as nn" in (tmp_path / "out" / "layers.py").read_text()
+
+
 def test_a_library_converted_itself_hands_on_what_it_has(tmp_path):
     """`kornia` is built on torch, and the project is it; timm is another's, though a file is called as one of its."""
     layer = "from torch import nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return x.relu()\n"

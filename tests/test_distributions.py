@@ -10,6 +10,8 @@ import pytest
 import torch
 from torch import tensor
 
+from transpile import convert_source
+
 from .against_torch import float64, to_jax
 
 FILES = ("distributions", "positive_distributions", "simplex_distributions", "discrete_distributions")
@@ -210,6 +212,14 @@ def test_a_distribution_passes_through_jit_and_vmap():
     assert batched.batch_shape == (2,)
     np.testing.assert_allclose(batched.entropy(), [build(scale).entropy() for scale in scales])
     assert batched.expand((4, 2)).sample(key=jax.random.key(0)).shape == (4, 2, 3)
+
+
+def test_a_base_class_is_a_class():
+    """A rule that is a function, `TransformedDistribution`, is none."""
+    head = "import torch.distributions as d\n\n\n"
+    result = convert_source(f"{head}class Tanh(d.TransformedDistribution):\n    pass\n\n\nclass Own(d.Normal):\n    pass\n")
+    assert "class Tanh(object)" in result.code and "class Own(nn.Normal)" in result.code
+    assert [d.id for d in result.diagnostics] == ["no-rule"]
 
 
 def test_exactly_one_parametrization():

@@ -46,6 +46,19 @@ class Net(nn.Module):
         x = self.fc(x)
         return self.criterion(x, y, weight=2.0) + self.other(x, y)
 """
+# `resize` and `resize_as`, which torch calls deprecated, are views.
+RESIZED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        h = self.fc(x).resize(2, 6)
+        x = x * 1
+        x.resize(12)[0] = 5.0
+        return h * y.t().resize_as(h) + x.reshape(2, 6)
+"""
 # Names for the arrays of layers, which are filled by them.
 FILLED_BY_A_NAME = """
 def branch(conv, branches):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -113,7 +114,7 @@ def convert_path(source: str | Path, out: str | Path | None, target: str = "func
     single = source.is_file()
     root = source.parent if single else source
     sources = _read([source] if single else _files(source), root, report)
-    package = "" if single else _package(root)
+    package = "" if single else _package(root, [*sources.values()])
     place = None if out is None else _support_path(Path(out), single)
     existing = place.read_text("utf-8") if place is not None and place.exists() else None
     _check_support(place, existing, target)
@@ -132,11 +133,29 @@ def convert_path(source: str | Path, out: str | Path | None, target: str = "func
     return report
 
 
-def _package(root: Path) -> str:
-    """The name of a directory that is a package; one from which packages are installed is none,
-    whatever `__init__.py` lies there."""
+def _package(root: Path, sources: Sequence[Source]) -> str:
+    """The name of a directory that is a package; one from which packages are installed, or scripts
+    are run, is none, whatever `__init__.py` lies there."""
     of_project = any((root / name).exists() for name in ("setup.py", "setup.cfg", "pyproject.toml"))
-    return root.resolve().name if (root / "__init__.py").exists() and not of_project else ""
+    if of_project or not (root / "__init__.py").exists():
+        return ""
+    name = root.resolve().name
+    return "" if _of_scripts(name, sources) else name
+
+
+def _of_scripts(name: str, sources: Sequence[Source]) -> bool:
+    """Do the files of a directory import one another as those beside the one that is run,
+    `from layers import *`, and never as those of a package?"""
+    beside = {source.path.parts[0].removesuffix(".py") for source in sources} - {name}
+    beside -= sys.stdlib_module_names
+    found = False
+    for source in sources:
+        up = r"\." * len(source.path.parts)
+        if re.search(rf"^\s*(from {up}[\w.]*|(from|import) {name}\.[\w.]+) ", source.text, re.M):
+            return False
+        imported = re.findall(r"^(?:from|import) (\w+)\b", source.text, re.M)
+        found = found or not beside.isdisjoint(imported)
+    return found
 
 
 def _support_path(out: Path, single: bool) -> Path:

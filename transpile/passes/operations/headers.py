@@ -38,7 +38,9 @@ def class_(c: Conversion, node: Node) -> bool:
             c.visit(base)
             continue
         both = c.is_module_too(name, node)
-        if not both and (c.rulebook.find(name) or c.rulebook.constant(name) is not None):
+        rules = c.rulebook.find(name)
+        is_one = any(rule.is_class for rule in rules) or c.rulebook.constant(name) is not None
+        if is_one and not both:
             c.visit(base)
             continue
         told = f"the base class {name} has no JAX equivalent here"
