@@ -4,7 +4,7 @@ import math
 
 import jax.numpy as jnp
 
-from transpile.rule import Dtype, Tensor, Unsupported, rule
+from transpile.rule import Dtype, Tensor, rule
 
 
 @rule("torch.Tensor.size")
