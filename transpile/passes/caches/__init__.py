@@ -28,7 +28,7 @@ from ...model.project import Project
 from ...model.statements import Assign, ExpressionStatement
 from ..attributes import Attributes
 from ..pass_ import Changes, Pass
-from .beside import stores
+from . import beside
 from .fills import Fills
 from .guards import ABSENT, UNKNOWN, literal
 from .kept import Kept
@@ -83,11 +83,7 @@ class _Caches:
         filling = set[Function]()
         for called, kept in found:
             if not kept.names:
-                if left_out := stores(self, kept.method):
-                    changes = Changes(kept.method)
-                    for statement in left_out:
-                        changes.change(statement, leave_out)
-                    yield changes
+                yield from self._beside(kept.method)
                 continue
             changes = Changes(kept.method)
             first = kept.is_given or keeps_first(kept.body, kept.guards, kept.me)
@@ -102,6 +98,14 @@ class _Caches:
             for method in filling:
                 changes.change(method, leave_out)
             yield changes
+
+    def _beside(self, method: Function) -> Iterator[Changes]:
+        for one in beside.found(self, method) if self.constructor is not None else ():
+            changes, built = Changes(method), Changes(self.constructor)  # type: ignore[arg-type]
+            changes.change(one.guard, one.write)
+            for statement in one.built:
+                built.change(statement, leave_out)
+            yield from (changes, built)
 
     def _found(self, fills: dict[Function, Fills], left: set[str]) -> list[tuple[Fills, Kept]]:
         """What each method keeps, but for the attributes that are left as they are."""

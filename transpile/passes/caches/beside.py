@@ -1,22 +1,23 @@
-"""What is kept for the sizes of the last call, where other sizes make it anew: no call keeps it.
+"""What is kept for the sizes of the last call, where other sizes make it anew: each call makes it.
 
     if n == self.n and self.table.dtype == x.dtype:
         table = self.table
-    else:
+    else:                                             →    table = make_table(n).type_as(x)
         table = make_table(n).type_as(x)
-        self.table = table                                (these two are left out)
+        self.table = table
         self.n = n
 
-The constructor makes it in the same way: `self.table = make_table(self.n)`.
+The constructor makes it in the same way, `self.table = make_table(self.n)`, and need not.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from ...model.edits import block_of, leave_out
 from ...model.expressions import Attribute, Call
 from ...model.names import dotted, names_assigned
-from ...model.node import Expression, Statement
+from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Compare
 from ...model.program import Function
 from ...model.statements import Assign, Block, If
@@ -28,33 +29,50 @@ if TYPE_CHECKING:
 _SIZES = frozenset({"dim", "ndim", "shape", "size"})
 
 
-def stores(caches: _Caches, method: Function) -> list[Statement]:
-    """The statements of a method that keep what need not be kept."""
+class Beside(NamedTuple):
+    """Such a guard, what keeps the value in it, and what makes the first one."""
+
+    guard: If
+    stores: list[Statement]
+    built: list[Statement]
+
+    def write(self, _: Node) -> None:
+        for statement in self.stores:
+            leave_out(statement)
+        assert self.guard.orelse is not None
+        block_of(self.guard).unfold(self.guard, self.guard.orelse)
+
+
+def found(caches: _Caches, method: Function) -> list[Beside]:
+    """Those of one method."""
     guards = [n for n in method.body.walk() if isinstance(n, If)]
-    return [s for g in guards if g.orelse is not None for s in _of(caches, method, g, g.orelse)]
+    made = [_of(caches, method, g, g.orelse) for g in guards if g.orelse is not None]
+    return [one for one in made if one is not None]
 
 
-def _of(caches: _Caches, method: Function, guard: If, other: Block) -> list[Statement]:
+def _of(caches: _Caches, method: Function, guard: If, other: Block) -> Beside | None:
     me, taken = method.parameters[0].name, guard.body.body[0]
     value = taken.expression if isinstance(taken, Assign) and len(guard.body.body) == 1 else None
     kept = [(s, n) for s, n in written(other, me) if s.parent is other and isinstance(s, Assign)]
     given = {n: dotted(s.expression) for s, n in kept if isinstance(s, Assign) and s.expression}
-    found: list[Statement] = [s for s, _ in kept]
+    stores: list[Statement] = [s for s, _ in kept]
     made = other.body[: -len(kept)]
-    if not isinstance(value, Attribute) or not given or [*made, *found] != other.body:
-        return []
+    if not isinstance(value, Attribute) or not given or [*made, *stores] != other.body:
+        return None
+    built = [s for s, n in written(caches.constructor) if n in given]  # type: ignore[arg-type]
+    alone = all(_is_alone(caches, name, [guard, *built]) for name in given)
     local = given.pop(value.name, None) if dotted(value.object) == me else None
-    if local is None or dotted(taken.targets[0]) != local:  # type: ignore[attr-defined]
-        return []
+    if not alone or local is None or dotted(taken.targets[0]) != local:  # type: ignore[attr-defined]
+        return None
     parts = [p for p in _parts(guard.test) if isinstance(p, Compare) and p.operators == ["=="]]
     pairs = [{dotted(side) for side in p.operands} for p in parts]
     asked = len(parts) == len(_parts(guard.test))
     asked = asked and all({f"{me}.{name}", size} in pairs for name, size in given.items())
-    alone = all(_is_alone(caches, name, guard) for name in (value.name, *given))
     names = {size for size in given.values() if size is not None} | set(names_assigned(other))
-    follows = _is_pure(caches, method, made, names)
+    follows = asked and _is_pure(caches, method, made, names)
     words = {size: name for name, size in given.items()}
-    return found if asked and alone and follows and _begins(caches, me, value, made, words) else []
+    begins = follows and _begins(caches, me, value, made, words)
+    return Beside(guard, stores, built) if begins else None
 
 
 def _parts(test: Expression) -> list[Expression]:
@@ -63,11 +81,10 @@ def _parts(test: Expression) -> list[Expression]:
     return [test]
 
 
-def _is_alone(caches: _Caches, name: str, guard: If) -> bool:
-    """Whether the guard and the constructor alone ask for an attribute."""
+def _is_alone(caches: _Caches, name: str, places: list[Statement]) -> bool:
+    """Whether these statements alone ask for an attribute."""
     nodes = [n for n in caches.names.attributes.get(name, []) if caches.cls in n.ancestors()]
-    others = [n for n in nodes if guard not in n.ancestors()]
-    return caches.is_own(name) and all(n.nearest(Function) is caches.constructor for n in others)
+    return caches.is_own(name) and all(set(places) & set(n.ancestors()) for n in nodes)
 
 
 def _is_pure(caches: _Caches, method: Function, made: list[Statement], names: set[str]) -> bool:
