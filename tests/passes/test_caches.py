@@ -38,6 +38,12 @@ CASES = {
         "",
         "",
     ),
+    "beside its size, made otherwise": (
+        "self.n = 4\nself.m = torch.ones(self.n)",
+        BESIDE.replace("type_as(x)", "type_as(x) * 2"),
+        "",
+        "",
+    ),
     "beside one of its sizes": (
         "self.n = 4\nself.m = torch.ones(self.n)",
         BESIDE.replace("type_as(x)", "expand(x.shape[0], n)"),
