@@ -68,7 +68,7 @@ def _made(function: Function, stateful: set[str]) -> set[str] | None:
 
 
 def _kind(kind: str, name: str, stateful: set[str]) -> str:
-    if kind == BUFFER and name not in stateful:
+    if kind == CONSTANT or kind == BUFFER and name not in stateful:
         return CONSTANT
     return BUFFER if kind in (BUFFER, MIXED) and name in stateful else PARAM
 

@@ -152,7 +152,7 @@ class Events:
                 began |= {_name(write)} if write in self.put_off else set()
         walked = over_params = False
         for inside in body:
-            events = [n for n in inside if isinstance(n, (Write, Declare))]
+            events = [n for n in inside if isinstance(n, (Write, Declare)) and self.kind(n)]
             own = (n for n in events if isinstance(n, Write) and is_own(n.target, self.self_name))
             self.put_off.update(own if walked else ())
             declared = (n for n in events if isinstance(n, Declare) and self.kind(n) == PARAM)
