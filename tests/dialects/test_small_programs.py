@@ -4036,6 +4036,55 @@ class Net(nn.Module):
         return total * last
 """
 # Of a container and layers, only the layers have a bias.
+CLIPPED_BY_NUMPY = """
+import numpy as np
+
+
+def between(a, b):
+    low = a[:, 1:] - b[:, :3]
+    return np.clip(low, a_min=0, a_max=np.inf)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        z = self.fc(x).detach()
+        return between(z, y.detach()) + x[:, 1:] * np.clip(z, a_max=0.5, a_min=-1.0).sum()
+"""
+# Arrays that are no params, which a method fills, or that are filled behind one that reads them.
+FILLED_BY_A_METHOD = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mask = torch.ones(3, 4)
+        self.fill()
+        self.double = self.mask * 2
+        self.fill(3.0)
+
+    def fill(self, value=2.0):
+        self.mask[0] = value
+
+    def forward(self, x, y):
+        return x * self.mask + self.double
+"""
+FILLED_BEHIND_A_METHOD = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(4))
+        self.mask = torch.ones(3, 4)
+        self.check()
+        self.mask[0] = 2.0
+
+    def check(self):
+        self.total = self.mask.sum().item()
+
+    def forward(self, x, y):
+        return x * self.w * self.mask + self.total
+"""
 FILLED_WHAT_IS_CHOSEN = """
 class Net(nn.Module):
     def __init__(self, wide=False, window="hann_window"):

@@ -74,8 +74,14 @@ def of_numpy(c: Conversion, node: Call, name: str) -> bool:
     if isinstance(values[0], Sequence) and not joins:
         first = node.arguments[0]
         c.changes.wrap(first, lambda n: Call(expression("jnp.array"), [n]))
+    for word, argument in zip(node.keywords, node.arguments) if name == "clip" else ():
+        if (new := _CLIPPED.get(word or "")) is not None:
+            c.changes.change(argument, lambda a, new=new: a.parent.respell(a, new))
     c.visit_all(node.arguments)
     return True
+
+
+_CLIPPED = {"a_min": "min", "a_max": "max"}  # what np.clip calls them, and jnp.clip
 
 
 def _reads_state(node: Node) -> bool:
