@@ -133,7 +133,8 @@ class Beginning(Form):
 
     def _set(self, old: Statement, whole: Expression, name: str, value: Expression) -> None:
         made = self._setting(whole, name, value)
-        made.comments = comments(old)
+        if self.function.start < 0:  # in the user's own method they stand where they stood
+            made.comments = comments(old)
         block = old.parent
         assert isinstance(block, Block)
         block.substitute(old, [made])
