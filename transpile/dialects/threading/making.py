@@ -6,6 +6,7 @@ from ...model.expressions import (
     Attribute,
     Call,
     Comprehension,
+    Constant,
     Dictionary,
     Display,
     Name,
@@ -13,10 +14,12 @@ from ...model.expressions import (
 )
 from ...model.names import target_names
 from ...model.node import Expression, Node, Statement
-from ...model.operators import Conditional, turned
+from ...model.operators import Binary, Conditional, Unary, turned
 from ...model.program import Function
 from ...model.statements import Assign, Block, ExpressionStatement, If, Pass
 from .order import parts
+
+_PLAIN = frozenset((Name, Constant, Subscript, Unary, Binary))
 
 
 def parts_of(node: Expression) -> list[Expression]:
@@ -29,6 +32,8 @@ def is_target(target: Expression) -> bool:
     """Whether a target may stand beside the state: evaluating it does nothing."""
     if isinstance(target, Display):
         return all(map(is_target, target.elements))
+    if isinstance(target, Subscript):  # `xs[i][-1]` of a list
+        return all(type(part) in _PLAIN for part in target.walk())
     return isinstance(target, (Name, Attribute))
 
 
