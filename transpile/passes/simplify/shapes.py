@@ -11,27 +11,18 @@ from typing import Any
 from ...facts.axes import Axes
 from ...facts.held_sizes import is_held_size
 from ...facts.sizes import Sizes, is_limit, is_multiple, pieces, sizes_made
+from ...facts.values.lattice import Static
 from ...model.copy import clone
 from ...model.effects import Support
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Constant,
-    Display,
-    ForClause,
-    Name,
-    Slice,
-    Starred,
-    Subscript,
-)
-from ...model.names import dotted, everywhere, is_target
-from ...model.node import Expression, Node
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Starred, Subscript
+from ...model.names import dotted
+from ...model.node import Expression
 from ...model.operators import Binary
 from ...model.program import Class, Function, Scope
-from ...model.statements import Assign, For
 from ...source.lower_ast import expression
 from ..operations.literals import harmless, literal, simple
 from .places import picked, squeezed
+from .taken import goes_over, names
 
 Change = Callable[[Call], Expression]
 
@@ -69,8 +60,8 @@ class Shapes:
         words, make = asked
         if call.keywords[:1] != [None] or not {*call.keywords} <= {None, *words}:
             return None
-        names = [word or words[i] for i, word in enumerate(call.keywords)]
-        return make(self, call, dict(zip(names, call.arguments)))
+        given = [word or words[i] for i, word in enumerate(call.keywords)]
+        return make(self, call, dict(zip(given, call.arguments)))
 
     # --- pieces -----------------------------------------------------------------------------------
 
@@ -82,9 +73,9 @@ class Shapes:
         sizes = given.get("sizes")
         if not isinstance(axis, int) or sizes is None or call.keywords[:2] != [None, None]:
             return None
-        word, whole = "jnp.split", not _goes_over(call, self.scope)
+        word, whole = "jnp.split", not goes_over(call, self.scope)
         where = self._places(given["input"], sizes, axis, call)
-        if where is None and literal(sizes) == 2 and _is_pair(call):
+        if where is None and literal(sizes) == 2 and _is_chunk(call) and names(call) == 2:
             word, where = "jnp.array_split", lambda now: now  # the first is longer in both
         if where is None:
             return None
@@ -103,11 +94,11 @@ class Shapes:
         """What jnp.split takes for the sizes of pieces, or for their number."""
         if isinstance(sizes, Display) and 2 <= len(sizes.elements) <= 3:
             *before, last = sizes.elements
-            if not all(map(simple, before)) or not harmless(last):
+            if not all(map(simple, before[:-1])) or not all(map(harmless, (before[-1], last))):
                 return None
             return lambda now: Display("list", _ends(now.elements[:-1]))  # type: ignore[attr-defined]
         from_end = self._from_end(made, axis)
-        if isinstance(call.function, Support) and call.function.name == "chunk":
+        if _is_chunk(call):
             number = literal(sizes)
             if not isinstance(number, int) or number < 2:
                 return None
@@ -115,8 +106,14 @@ class Shapes:
             told = any(is_multiple(self.facts.modules, self.cls, made, a, number) for a in from_end)
             return (lambda now: now) if told else None
         numbers = [pieces(self.facts.modules, self.cls, made, a, sizes) for a in from_end]
-        number = next((n for n in numbers if n is not None), None)
+        number = next((n for n in numbers if n is not None), _share(made, axis, sizes, names(call)))
+        if number is None and names(call) == 2 and self._is_number(sizes):
+            return lambda now: Display("list", [now])
         return None if number is None else lambda now: Constant(number)
+
+    def _is_number(self, size: Expression) -> bool:
+        value = self.facts.values.of(size)
+        return harmless(size) and isinstance(value, Static) and value.type == "int"
 
     def _from_end(self, made: Expression, axis: int) -> list[int]:
         """An axis, and how it is counted from the end where the rank is known: a linear layer keeps
@@ -250,46 +247,14 @@ def _ends(sizes: list[Expression]) -> list[Expression]:
     return [first, Binary(clone(first), "+", others[0])]
 
 
-def _is_pair(call: Call) -> bool:
-    """Whether chunks are given to two names, so that there are two."""
-    around: Node | None = call.parent
-    if not isinstance(call.function, Support) or call.function.name != "chunk":
-        return False
-    while isinstance(around, Call) and dotted(around.function) == "lax.stop_gradient":
-        around = around.parent
-    targets = around.targets if isinstance(around, Assign) else []
-    return bool(targets) and all(
-        isinstance(t, Display)
-        and len(t.elements) == 2
-        and not any(isinstance(e, Starred) for e in t.elements)
-        for t in targets
-    )
+def _is_chunk(call: Call) -> bool:
+    return isinstance(call.function, Support) and call.function.name == "chunk"
 
 
-def _goes_over(made: Expression, scope: Scope) -> bool:
-    """Whether all that is done with a tuple is done to its elements, one by one: `a, b = …`."""
-    around = made.parent
-    if isinstance(around, Assign) and around.expression is made and not around.operator:
-        targets = around.targets
-        if all(isinstance(t, Display) for t in targets):
-            return True
-        name = targets[0].id if len(targets) == 1 and isinstance(targets[0], Name) else None
-        reads = [n for n in everywhere(scope, Name) if n.id == name and not is_target(n)]
-        return name is not None and all(_takes_apart(n) for n in reads)
-    return _takes_apart(made)
-
-
-def _takes_apart(node: Expression) -> bool:
-    around = node.parent
-    if isinstance(around, Assign):
-        return all(isinstance(t, Display) for t in around.targets)
-    if isinstance(around, Call):
-        return node is not around.function and dotted(around.function) in _TAKING_APART
-    if isinstance(around, Subscript):
-        return isinstance(literal(around.index), int)
-    return isinstance(around, (Starred, ForClause, For)) and node is not getattr(
-        around, "target", None
-    )
-
-
-_TAKING_APART = frozenset("map zip enumerate len list tuple reversed".split())
+def _share(made: Expression, axis: int, size: Expression, count: int | None) -> int | None:
+    """Two of `a, b = split(x, x.shape[1] // 2, 1)`."""
+    if not isinstance(size, Binary) or size.operator != "//" or literal(size.right) != count:
+        return None
+    of, whole = dotted(made), size.left
+    known = isinstance(whole, Subscript) and of and dotted(whole.object) == f"{of}.shape"
+    return count if known and literal(whole.index) == axis else None  # type: ignore[attr-defined]
