@@ -141,6 +141,77 @@ class Net(nn.Module):
             x = fc(x)
         return self.pair[0](x) + self.pair[1](y)
 """
+MADE_IN_PLACE = """
+class Net(nn.Module):
+    def __init__(self, n=4):
+        super().__init__()
+        self.fc = nn.Linear(n, n)
+        # sines
+        self.pe = torch.zeros(3, n)  # of places
+        self.pe.requires_grad = False
+        where = torch.arange(3).unsqueeze(1)
+        self.pe[:, 0::2] = torch.sin(where / 3.0)
+        for i in range(3):
+            self.pe[i][1] = i * 0.5  # each
+        self.pe[2] += self.pe[0]
+        self.half = self.pe[:1] * 0.5
+
+    def forward(self, x, y):
+        return self.fc(x) + self.pe + self.half
+"""
+PIECES = """
+class Net(nn.Module):
+    def __init__(self, n=1):
+        super().__init__()
+        self.n = n
+        self.w = nn.Parameter(torch.ones(4))
+
+    def forward(self, x, y):
+        x = x * self.w
+        a, b = torch.split(x, x.shape[1] // 2, 1)
+        c, d = torch.split(x, y.shape[1] - 1, dim=1)
+        e, f, g = torch.split(x, [self.n, 2 * self.n, y.shape[1] - 3], dim=1)
+        h, i, j = x.split(x.size(0) // 3)
+        k, *rest = x.split(3, 1)
+        l, m = x.split(3, 1)
+        return a * b, c, d, e, f, g, h, i, j, k, rest[0], l, m
+"""
+COMMENTED = """
+class Net(nn.Module):
+    def __init__(self, n=4, affine=True):
+        super().__init__()
+        self.n = n
+        # of the first
+        self.scale = nn.Parameter(torch.ones(n))  # whole
+        if affine:
+            self._init()
+
+    def _init(self):
+        # of the second
+        self.weight = nn.Parameter(torch.ones(self.n))  # each
+
+        if self.n:
+            # of the third
+            self.bias = nn.Parameter(  # here
+                torch.zeros(self.n)
+            )
+
+    def forward(self, x, y):
+        return x * self.weight * self.scale + self.bias
+"""
+STATE_OF_ENTRIES = """
+class Net(nn.Module):
+    def __init__(self, n=4):
+        super().__init__()
+        self.norms = nn.ModuleList([nn.BatchNorm1d(n) for _ in range(3)])
+
+    def forward(self, x, y):
+        made = [[0] * 2 for _ in range(3)]
+        for i in range(3):
+            made[i][-1] = self.norms[i](x)
+            made[i][0] = made[i][1] + self.norms[i](y)
+        return made
+"""
 # what is written, the lines of it, and those that are not
 MADE_BEFORE = """
 class Net(nn.Module):
@@ -187,6 +258,28 @@ LINES = {
         FILLED,
         [".at[::4].set(-1)", "d.at[0].set(0)", "d.at[1, :1].set(2.5)", ".set(-jnp.inf)", "m.at[0].set(False)"],
         ["full_like"],
+    ),
+}
+LINES |= {
+    "what a constructor fills": (
+        MADE_IN_PLACE,
+        ["# sines\n        pe = jnp.zeros((3, n))  # of places", "pe = pe.at[i, 1].set(i * 0.5)  # each", "(pe)\n"],
+        ["self.pe.at", "self.pe[2]", "asarray(self.pe).at"],
+    ),
+    "pieces of a size": (
+        PIECES,
+        ["split(x, 2, axis=1)", "split(x, [y.shape[1] - 1], axis=1)", "split(x, 3)", "split(x, [3], axis=1)"],
+        ["nn.split_sizes(x, [", "nn.split_sizes(x, x"],
+    ),
+    "comments of a method that begins arrays": (
+        COMMENTED,
+        ["# of the first", "# of the second", "# of the third", "# here", "# whole", "# each"],
+        ["# of the second\n        # of", "# each  # each", "# of the third\n            # of"],
+    ),
+    "the state beside an entry of a list": (
+        STATE_OF_ENTRIES,
+        ["            made[i][-1]"],
+        ["made[i][-1] = norms_out"],
     ),
 }
 ROWS = [(name, target) for name in LINES for target in TARGETS]

@@ -14,6 +14,12 @@ set the attribute too it stays as it is: they would not see it.
     self.grid = torch.from_numpy(self.grid)        self.grid = torch.from_numpy(grid)
 
 A tensor is NumPy's array under a local name until it is made of that.
+
+    self.pe = torch.zeros(n, d)               pe = torch.zeros(n, d)
+    self.pe[:, 0::2] = torch.sin(x)      →    pe[:, 0::2] = torch.sin(x)
+                                              self.pe = pe
+
+And what a constructor fills has a local name until it is filled.
 """
 
 from collections.abc import Iterator
@@ -37,7 +43,7 @@ from ..model.node import Expression, Node
 from ..model.operators import Compare, Conditional
 from ..model.program import Class, Function
 from ..model.project import Project
-from ..model.statements import Assign, Block
+from ..model.statements import Assign, Block, Return
 from ..model.statements import Pass as PassStatement
 from .attributes import Attributes
 from .pass_ import Changes, Pass
@@ -56,8 +62,10 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
         changes = Changes(function)
         for assign in function.nodes(Assign):
             if places := _until_tensor(assign, me, project):
-                _as_local(places[0], places[1:], function, changes)
+                _as_local(places[0], places[1:], changes)
         if function.name == "__init__":
+            for assign in function.nodes(Assign):
+                _fill(assign, me, named, changes)
             found.append(changes)
             continue
         for assign in function.nodes(Assign):
@@ -72,7 +80,7 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
                     continue
                 reads = _reads(assign, target, function, cls, named, is_fresh(given))
                 if reads or reads is not None and moved is None:
-                    _as_local(target, reads, function, changes)
+                    _as_local(target, reads, changes)
         found.append(changes)
     return found
 
@@ -111,6 +119,32 @@ def _until_tensor(assign: Assign, me: str, project: Project) -> list[Attribute]:
         if whole:
             return found if len(found) > before and _calls(part, "torch.", project) else []
     return []
+
+
+def _fill(assign: Assign, me: str, named: Attributes, changes: Changes) -> None:
+    """Give a tensor a local name from where it is made to the last statement that writes into it,
+    if nobody else may read or set the attribute in between."""
+    target, block, value = assign.targets[0], assign.parent, assign.expression
+    if not isinstance(target, Attribute) or dotted(target.object) != me or assign.operator:
+        return
+    if not isinstance(block, Block) or target.name in named.texts:  # `register_buffer("mask", m)`
+        return
+    if not _calls(value, "torch.", named.project) or _calls(value, "torch.nn.", named.project):
+        return
+    places, reads, last = [target], list[Attribute](), None
+    for statement in block.body[block.body.index(assign) + 1 :]:
+        nodes = list(statement.walk())
+        if any(isinstance(n, (Function, Lambda, Return)) or _hands_on(n, me) for n in nodes):
+            break
+        own = [n for n in nodes if isinstance(n, Attribute) and dotted(n) == dotted(target)]
+        if any(map(is_target, own)):
+            break
+        reads += own
+        if any(isinstance(n.parent, Subscript) and _is_written(n) for n in own):
+            places, reads, last = places + reads, [], statement
+    if last is not None:
+        name = _as_local(target, places[1:], changes)
+        changes.insert_after(last, [Assign([Attribute(Name(me), target.name)], Name(name))])
 
 
 def _hands_on(node: Node, me: str) -> bool:
@@ -241,12 +275,11 @@ def _is_apart(other: Attribute, cls: Class, project: Project) -> bool:
     return owner not in family or function.name == "__init__"
 
 
-def _as_local(
-    target: Attribute, reads: list[Attribute], function: Function, changes: Changes
-) -> None:
-    name = Names(function).fresh(target.name)
+def _as_local(target: Attribute, reads: list[Attribute], changes: Changes) -> str:
+    name = Names(changes.scope).fresh(target.name)
     for node in [target, *reads]:
         changes.replace(node, lambda _: Name(name))
+    return name
 
 
 PASS = Pass("transient_attributes", (), run, of_project=True)
