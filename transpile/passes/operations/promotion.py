@@ -1,11 +1,13 @@
 """Numbers beside arrays, NumPy's functions of arrays, and numbers that become whole."""
 
+from functools import partial
+
 from ...facts.values.lattice import INT, SHAPE, Sequence, Static, Tensor, Torch, Value, is_traced
 from ...facts.values.numpy_names import computes_with_arrays
 from ...model.effects import BUFFER, Read
 from ...model.expressions import Attribute, Call, ForClause, Name, Starred
 from ...model.names import dotted
-from ...model.node import Node
+from ...model.node import Expression, Node
 from ...model.operators import Binary
 from ...model.statements import Assign, For
 from ...source.lower_ast import expression
@@ -76,12 +78,17 @@ def of_numpy(c: Conversion, node: Call, name: str) -> bool:
         c.changes.wrap(first, lambda n: Call(expression("jnp.array"), [n]))
     for word, argument in zip(node.keywords, node.arguments) if name == "clip" else ():
         if (new := _CLIPPED.get(word or "")) is not None:
-            c.changes.change(argument, lambda a, new=new: a.parent.respell(a, new))
+            c.changes.change(argument, partial(_respell, new))
     c.visit_all(node.arguments)
     return True
 
 
 _CLIPPED = {"a_min": "min", "a_max": "max"}  # what np.clip calls them, and jnp.clip
+
+
+def _respell(word: str, argument: Expression) -> None:
+    assert isinstance(argument.parent, Call)
+    argument.parent.respell(argument, word)
 
 
 def _reads_state(node: Node) -> bool:
