@@ -83,10 +83,13 @@ def python_max(first, *others):
 def scan(step, carry, xs, reverse=False):
     """``lax.scan``, or a loop where a turn changes the type of what it carries: an int that becomes a float, a row that grows."""
     length = jax.tree.leaves(xs)[0].shape[0]
-    row = jax.tree.map(lambda x: x[0], xs) if length else None
+    row = jax.tree.map(lambda x: x[0] if length else jax.ShapeDtypeStruct(x.shape[1:], x.dtype), xs)
     before = jax.tree.map(lambda a: (jnp.shape(a), jnp.result_type(a)), carry)
-    if length and jax.tree.map(lambda a: (a.shape, a.dtype), jax.eval_shape(step, carry, row)[0]) == before:
+    after, made = jax.eval_shape(step, carry, row)
+    if jax.tree.map(lambda a: (a.shape, a.dtype), after) == before:
         return lax.scan(step, carry, xs, reverse=reverse)
+    if not length:
+        return carry, jax.tree.map(lambda a: jnp.zeros((0, *a.shape), a.dtype), made)
     outputs = []
     for i in reversed(range(length)) if reverse else range(length):
         carry, output = step(carry, jax.tree.map(lambda x, i=i: x[i], xs))

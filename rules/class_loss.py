@@ -68,7 +68,7 @@ def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean")
 
 def class_weights(target, weight, keep, dtype):
     """The weight of each target's class, 0 where it is ignored."""
-    return keep.astype(dtype) if weight is None else jnp.where(keep, weight[jnp.where(keep, target, 0)], 0)
+    return keep.astype(dtype) if weight is None else jnp.where(keep, jnp.asarray(weight)[jnp.where(keep, target, 0)], 0)
 
 
 def along(weight, input):
@@ -84,7 +84,7 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, *, reduction=
     gap = jax.nn.relu(margin - jnp.take_along_axis(input, index, axis=-1) + input) ** p
     others = jnp.arange(input.shape[-1]) != index
     if weight is not None:
-        gap = gap * weight[index]
+        gap = gap * jnp.asarray(weight)[index]
     return reduce_loss(jnp.where(others, gap, 0).sum(axis=-1) / input.shape[-1], reduction)
 
 

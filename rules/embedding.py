@@ -25,7 +25,7 @@ def embedding_weight_first(weight, indices, padding_idx=-1, scale_grad_by_freq=F
 
 def embed(input, weight, padding_idx=None, scale_grad_by_freq=False):
     """Rows of weight (n, d); row ``padding_idx`` gets no gradient, the others theirs divided by how often they occur."""
-    rows = weight[input]
+    rows = jnp.asarray(weight)[input]
     frozen = lax.stop_gradient(rows)
     if scale_grad_by_freq:
         count = jnp.zeros(len(weight), rows.dtype).at[input].add(1)[input]
@@ -88,4 +88,5 @@ def embed_flat_bags(input, weight, offsets, mode, per_sample_weights, include_la
 
 def _ids_first(input, weight):
     """torch still takes the two in their old order, the weight first."""
-    return (weight, input) if jnp.issubdtype(weight.dtype, jnp.integer) else (input, weight)
+    ids, rows = (weight, input) if jnp.issubdtype(weight.dtype, jnp.integer) else (input, weight)
+    return ids, jnp.asarray(rows)

@@ -53,6 +53,8 @@ _OBJECT = (
     "        return self.x[:2]\n    def all(self):\n        return self.d\n"
 )
 # Where what is written is a view of something that is read again.
+_KEPT = "class K:\n    def __init__(self, x, n):\n        self.x, self.n = x, n\n    def get(self):\n        return self.x\n    def count(self):\n        return self.n\n    def __getitem__(self, i):\n        return self.x[i]\n    @property\n    def value(self):\n        return self.x\n"
+
 SHARED = {
     "map of a lambda": "a, b = x * 1, y * 1\nq, k = map(lambda t: t[0], (a, b))\nq.add_(1)\nreturn a, q",
     "map of a lambda, written by an index": "a, b = x * 1, y * 1\nq, k = map(lambda t: t.view(-1), (a, b))\nq[0] = 0\nreturn a, q",
@@ -69,11 +71,19 @@ SHARED = {
     "a default of a function": "z = x * 1\nadd = lambda t, by=z: t + by\nz.mul_(2)\nreturn add(y)",
     "what a lambda reads around it": "z = x * 1\nat = lambda i: z[i]\nq = at(0)\nq.add_(1)\nreturn z",
     "what a function reads around it": "z = x * 1\ndef first():\n    return z[0]\nq = first()\nq.add_(1)\nreturn z",
+    "a nonlocal name that another has": "acc = x * 1\nk = acc\ndef add(v):\n    nonlocal acc\n    acc += v\nadd(y)\nreturn k, acc",
+    "a nonlocal name that is given back": "acc = x * 1\ndef add(v):\n    nonlocal acc\n    acc += v\n    return acc\na = add(y)\nb = add(y)\nreturn a, b",
+    "a view of what is around": "acc = x * 1\ndef add(v):\n    r = acc[0]\n    r += v[0]\n    return r\nz = add(y)\nreturn z, acc",
     "one of many arguments": "def first(*ts):\n    return ts[0]\ndef f(x, y):\n    z = x * 1\n    q = first(z, y)\n    q.add_(1)\n    return z",
     "an argument by its keyword": 'def first(**ts):\n    return ts["a"]\ndef f(x, y):\n    z = x * 1\n    q = first(a=z, b=y)\n    q.add_(1)\n    return z',
     "a loop over a generator": _ROWS + "def f(x, y):\n    z = x * 1\n    for r in rows(z):\n        r.add_(1)\n    return z",
     "names from a generator": _ROWS + "def f(x, y):\n    z = x * 1\n    a, b = rows(z)\n    a.add_(1)\n    return z",
     "a part that an object gives": _OBJECT + "def f(x, y):\n    h = H(x * 1)\n    q = h.half()\n    q += 1\n    return h.x",
+    "a tensor that an object gives": _KEPT + "def f(x, y):\n    h = K(x * 1, 2)\n    q = h.get()\n    q += 1\n    return h.get()",
+    "a tensor that an object gives by index": _KEPT + "def f(x, y):\n    h = K(x * 1, 2)\n    q = h[0]\n    q += 1\n    return h.get()",
+    "a tensor that is a property": _KEPT + "def f(x, y):\n    h = K(x * 1, 2)\n    q = h.value\n    q += 1\n    return h.get()",
+    "a field of a dataclass that a method gives": "from dataclasses import dataclass\n@dataclass\nclass D:\n    x: object\n    n: int = 3\n    def get(self):\n        return self.x\ndef f(x, y):\n    h = D(x * 1)\n    q = h.get()\n    q += 1\n    return h.get()",
+    "rows of what an object gives": _KEPT + "def f(x, y):\n    h = K([x * 1, y * 1], 2)\n    for q in h.get():\n        q += 1\n    return h.get()[0]",
     "a dict that an object gives": _OBJECT + "def f(x, y):\n    h = H(x * 1)\n    for v in h.all().values():\n        v.mul_(2)\n    return h.x",
     "einops": 'from einops import rearrange\ndef f(x, y):\n    z = x * 1\n    q = rearrange(z, "a (b c) -> b a c", b=2)\n    q.add_(1)\n    return z',
 }  # fmt: skip
@@ -93,6 +103,9 @@ FOREIGN = {
 
 # Where nothing of it is read again, or all are different parts.
 PROGRAMS = {
+    "a nonlocal name that no other has": "acc, n = x * 1, 0\ndef add(v):\n    nonlocal acc, n\n    acc += v\n    n += 1\nadd(y)\nadd(x)\nreturn acc * n",
+    "a number that an object gives": _KEPT + "def f(x, y):\n    h = K(x * 1, 2)\n    n = h.count()\n    n += 1\n    return h.get() * n * h.count()",
+    "a field that an object has": _KEPT + "def f(x, y):\n    h = K(x * 1, 2)\n    q = h.x\n    q += 1\n    return h.get()",
     "a method by getattr": 'class A:\n    def step(self, t):\n        t.add_(1)\n        return t * 2\n    def go(self, x):\n        y = getattr(self, "step")(x)\n        return x, y\ndef f(x, y):\n    return A().go(x * 1)',
     "map of parts": "q, k = map(lambda t: t.unsqueeze(0), torch.cat([x.detach(), y], dim=-1).detach().chunk(2, dim=-1))\nq *= 3\nreturn q, k",
     "map of named parts": "qkv = torch.cat([x.detach(), y], dim=-1).detach().chunk(2, dim=-1)\nq, k = map(lambda t: t.unsqueeze(0), qkv)\nq *= 3\nreturn q, k",

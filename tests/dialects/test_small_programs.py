@@ -4531,6 +4531,59 @@ class Net(nn.Module):
         scores, relation = self.cls(self.embeddings(ids)[:, 0] * y)
         return scores, relation
 """
+# Names that a pattern binds are what it is asked of.
+PARTS_OF_A_MATCH = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        match x.shape:
+            case (n, 4):
+                h = self.fc(x) * n
+            case _:
+                h = x
+        match (self.training, y):
+            case (True, t):
+                h = h + t
+            case (False, t) if t.dim() == 2:
+                h = h - t
+        return h
+"""
+# Constants that are indexed in functions of torch's.
+WEIGHTS_BY_CLASS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.register_buffer("weight", torch.tensor([1.0, 2.0, 3.0, 4.0]))
+        self.register_buffer("table", torch.tensor([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0], [6.0, 7.0]]))
+
+    def forward(self, x, y):
+        h, ids = self.fc(x), y.argmax(1)
+        loss = F.cross_entropy(h, ids, weight=self.weight) + F.multi_margin_loss(h, ids, weight=self.weight)
+        return loss, F.embedding(ids, self.table, padding_idx=1), F.embedding_bag(ids[None], self.table, mode="sum")
+"""
+# A loop that has no turn in one of the modes.
+NO_TURNS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.rand(5, 4))
+        self.register_buffer("u", torch.ones(5))
+
+    def forward(self, x, y):
+        u = self.u
+        with torch.no_grad():
+            for _ in range(1 if self.training else 0):
+                v = F.normalize(torch.mv(self.w.t(), u), dim=0)
+                u = F.normalize(torch.mv(self.w, v), dim=0)
+            v = F.normalize(torch.mv(self.w.t(), u), dim=0)
+            if self.training:
+                self.u.copy_(u)
+        return F.linear(x, self.w / torch.dot(u, torch.mv(self.w, v))) + y.sum()
+"""
 # Plain functions that read parts of the module that they are given.
 PARTS_IN_FUNCTIONS = """
 def scaled(net, x):

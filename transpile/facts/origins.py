@@ -148,9 +148,11 @@ class Origins:
         elif isinstance(value, lattice.Class) and isinstance(value.ref, Class):
             called = self.project.find(value.ref, "__init__")
             if called is None:  # of a dataclass
+                declared = [a.targets[0] for a in value.ref.nodes(Assign) if a.annotation]
+                names = iter([t.id for t in declared if isinstance(t, nodes.Name)])
                 for word, argument in zip(call.keywords, call.arguments):
-                    if word is not None:
-                        self.attributes[word].append((value.ref, Origin(argument)))
+                    if (field := word or next(names, None)) is not None:
+                        self.attributes[field].append((value.ref, Origin(argument)))
         if isinstance(called, Function):
             unbound = isinstance(value, lattice.Function) and self.is_unbound(value, func)
             self.sites[called].append((call, -1 if unbound else 0))

@@ -22,6 +22,7 @@ from ...model.statements import Assign, For, If, Try, While, With
 from ..casts import is_cast, is_copy
 from ..values.lattice import UNKNOWN, Method, Module, Sequence, Static, Tensor, Torch
 from . import indices
+from .objects import may_be_held
 from .paths import of
 from .spellings import is_tensor
 from .state import State
@@ -174,7 +175,9 @@ def _may_be_given(state: State, target: Expression, operand: Expression) -> bool
         return True
     same = state.parameters(target.id) | set(state.sharing(target.id, frozenset(state.env)))
     names = state.scope.nodes(Name) if hasattr(state.scope, "nodes") else []
-    return any(n.id in same and is_tensor(n) for n in names)
+    if any(n.id in same and is_tensor(n) for n in names):
+        return True
+    return bool(same) and may_be_held(state.program, state.original(target))
 
 
 # --- which memory is written ----------------------------------------------------------------------

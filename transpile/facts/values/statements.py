@@ -175,12 +175,18 @@ def try_(frame: Frame, node: nodes.Try, env: Env) -> None:
 
 
 def opaque(frame: Frame, node: nodes.OpaqueStatement, env: Env) -> None:
-    """`match`: what it asks, and what it runs."""
+    """`match`: what it asks, and what it runs. The names in its patterns are parts of what is
+    asked: arrays where any of that is one."""
     for part in node.inside:
         if isinstance(part, Block):
             frame.block(part, env)
         elif isinstance(part, Expression):
-            frame.expression(part, env)
+            found = frame.expression(part, env)
+            if part is node.inside[0]:
+                parts = (found.items or ()) if isinstance(found, lattice.Sequence) else (found,)
+                array = any(isinstance(one, Tensor) for one in parts)
+                held = Tensor(assumed=True) if array else UNKNOWN
+                env.update(dict.fromkeys(node.binds, held))
 
 
 # --- definitions ---------------------------------------------------------------------------------

@@ -4,13 +4,15 @@ from typing import Any
 
 from ...facts import casts
 from ...facts.memory import Place
-from ...facts.memory.paths import of, spelled
+from ...facts.memory.paths import of, on_module, spelled
 from ...facts.memory.places import closed
+from ...facts.memory.spellings import is_tensor
 from ...facts.values.lattice import Static, Torch
 from ...model.effects import NewArray
 from ...model.expressions import Attribute, Call, Name, Subscript
 from ...model.names import target_names, text
 from ...model.node import Expression, Node, Statement
+from ...model.program import Function
 from ...model.statements import Assign, Block, ExpressionStatement, For, If
 from . import nodes
 from .entries import replaced, stored_back
@@ -29,7 +31,11 @@ def follow(frame: Frame, subject: Any, node: Node) -> None:
     if _is_in_array(frame, path, node):
         why = f"{path} is written in place, and a parameter made of it has the old value"
         frame.changes.report("aliased-write", node, why)
-    if frame.state.is_unheld(path):
+    if (around := _shared_around(frame, path)) is not None:
+        refuse(
+            frame, path, node, f"{path} is written in place, and {around} may be the same memory"
+        )
+    elif frame.state.is_unheld(path):
         refuse(frame, path, node, f"{path} is written in place, and what holds it has no name here")
     elif frame.traced and path not in frame.live and frame.state.is_foreign(path):
         if not frame.reached(path):
@@ -57,6 +63,26 @@ def follow(frame: Frame, subject: Any, node: Node) -> None:
         places = frame.state.places(holder)
         others = [o for o in others if frame.state.places(o) != places]
     _follow_each(frame, path, others, node)
+
+
+def _shared_around(frame: Frame, path: str) -> str | None:
+    """Another name, in the function around this one, for memory that is written here: what a
+    `nonlocal` name stands for, and what a view was taken of."""
+    scope = frame.scope
+    outer = frame.state.project.outer(scope) if isinstance(scope, Function) else None
+    if outer is None:
+        return None
+    read = {n.id for n in outer.nodes(Name) if n.start > scope.end}
+    names, arrays = frame.state.outer(path), {n.id for n in scope.nodes(Name) if is_tensor(n)}
+    if viewed := (names & arrays & read) - frame.own - {path}:
+        return min(viewed)
+    flow = frame.memory.state(outer)
+    for env in flow.before.values():
+        for name in sorted(names & frame.own & env.keys()):
+            for other in flow.copy(env).sharing(name, frozenset(env)):
+                if other in read or on_module(other):
+                    return other
+    return None
 
 
 def _is_in_array(frame: Frame, path: str, node: Node) -> bool:

@@ -4,6 +4,7 @@ value."""
 from collections.abc import Iterator
 
 from ...facts.memory import Place
+from ...facts.memory.objects import classes
 from ...facts.memory.paths import of, on_module
 from ...facts.values.lattice import Static
 from ...model.copy import clone
@@ -25,11 +26,20 @@ def stored_back(frame: Frame, path: str, others: list[str]) -> str | None:
     mine = frame.state.only(path)
     if mine is None or mine.entry is None or mine.base is None or isinstance(mine.entry, Call):
         return None
-    if not frame.state.unchanged(mine):
+    if not frame.state.unchanged(mine) or _is_computed(frame, mine.entry):
         return None
     if mine.base in others or frame.state.parameters(mine.base) or on_module(mine.base):
         frame.after.append(nodes.store(clone(mine.entry), frame.named(path)))
     return mine.base
+
+
+def _is_computed(frame: Frame, entry: Expression) -> bool:
+    """Whether an attribute of an object, no module, is a property of its class."""
+    if not isinstance(entry, Attribute):
+        return False
+    project = frame.state.project
+    found = (project.find(c, entry.name) for c in classes(frame.state.program, entry.object))
+    return any(method is not None for method in found)
 
 
 def replaced(frame: Frame, path: str) -> str | None:
