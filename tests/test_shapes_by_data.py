@@ -66,6 +66,12 @@ def diagnostics(lines, value):
     return [d.id for d in convert_source(MODULE.format(lines="".join(f"        {line}\n" for line in lines.splitlines()), value=value)).diagnostics]
 
 
+def test_what_would_tell_the_size_is_said():
+    source = MODULE.format(lines="", value=SIZES["padded to the longest"])
+    (found,) = convert_source(source).diagnostics
+    assert found.message.endswith(", which jax.jit cannot know: give it total_length")
+
+
 @pytest.mark.parametrize("name", READS)
 def test_in_a_forward_pass(name):
     assert diagnostics("", READS[name]) == ["data-dependent-shape"]

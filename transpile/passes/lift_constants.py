@@ -58,11 +58,9 @@ def _of_module(changes: Changes, function: Function, facts: Any) -> None:
         if is_choosing(read, facts.choosing, facts.modules):
             changes.change(read, _plain)
     for use in function.nodes(Subscript, Put, Call):
-        masks = list(chooses(use))
-        kept = [m for m in map(kept_mask, masks) if m is not None]
-        if masks and len(kept) == len(masks):
-            if all(is_choosing(m, facts.choosing, facts.modules) for m in kept):
-                changes.withdraw("data-dependent-shape", use)
+        masks = [kept_mask(mask) for mask in chooses(use)]
+        if masks and all(m and is_choosing(m, facts.choosing, facts.modules) for m in masks):
+            changes.withdraw("data-dependent-shape", use)
 
 
 def _made(declare: Declare, exact: Known) -> None:

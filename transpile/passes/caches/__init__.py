@@ -100,12 +100,14 @@ class _Caches:
             yield changes
 
     def _beside(self, method: Function) -> Iterator[Changes]:
-        for one in beside.found(self, method) if self.constructor is not None else ():
-            changes, built = Changes(method), Changes(self.constructor)  # type: ignore[arg-type]
-            changes.change(one.guard, one.write)
-            for statement in one.built:
-                built.change(statement, leave_out)
-            yield from (changes, built)
+        for guard, stores in beside.found(self, method):
+            for node in stores:
+                changes = Changes(node.nearest(Function) or method)
+                changes.change(node, leave_out)
+                yield changes
+            changes = Changes(method)
+            changes.change(guard, beside.unfold)
+            yield changes
 
     def _found(self, fills: dict[Function, Fills], left: set[str]) -> list[tuple[Fills, Kept]]:
         """What each method keeps, but for the attributes that are left as they are."""

@@ -12,13 +12,13 @@ The constructor makes it in the same way, `self.table = make_table(self.n)`, and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from ...model.edits import block_of, leave_out
+from ...model.edits import block_of
 from ...model.expressions import Attribute, Call
 from ...model.names import dotted, names_assigned
-from ...model.node import Expression, Node, Statement
+from ...model.node import Expression, Statement
 from ...model.operators import Boolean, Compare
 from ...model.program import Function
 from ...model.statements import Assign, Block, If
@@ -31,59 +31,46 @@ if TYPE_CHECKING:
 _CASTS = frozenset({"contiguous", "cuda", "to", "type", "type_as"})
 
 
-class Beside(NamedTuple):
-    """Such a guard, what keeps the value in it, and what makes the first one."""
-
-    guard: If
-    stores: Sequence[Statement]
-    built: Sequence[Statement]
-
-    def write(self, _: Node) -> None:
-        for statement in self.stores:
-            leave_out(statement)
-        assert self.guard.orelse is not None
-        block_of(self.guard).unfold(self.guard, self.guard.orelse)
+def found(caches: _Caches, method: Function) -> Iterator[tuple[If, list[Statement]]]:
+    """The guards of one method, each with what keeps the value, and what makes the first one."""
+    for guard in [n for n in method.body.walk() if isinstance(n, If)]:
+        if guard.orelse is not None and (stores := _stores(caches, method, guard, guard.orelse)):
+            yield guard, stores
 
 
-def found(caches: _Caches, method: Function) -> list[Beside]:
-    """Those of one method."""
-    guards = [n for n in method.body.walk() if isinstance(n, If)]
-    made = [_of(caches, method, g, g.orelse) for g in guards if g.orelse is not None]
-    return [one for one in made if one is not None]
+def unfold(guard: If) -> None:
+    assert guard.orelse is not None
+    block_of(guard).unfold(guard, guard.orelse)
 
 
-def _of(caches: _Caches, method: Function, guard: If, other: Block) -> Beside | None:
+def _stores(caches: _Caches, method: Function, guard: If, other: Block) -> list[Statement]:
     me, taken = method.parameters[0].name, guard.body.body[0]
     value = taken.expression if isinstance(taken, Assign) and len(guard.body.body) == 1 else None
     kept = {s: n for s, n in written(other, me) if s.parent is other and isinstance(s, Assign)}
     sizes = {name: dotted(s.expression) for s, name in kept.items() if isinstance(s, Assign)}
     stores, made = list(kept), other.body[: -len(kept)]
     if not isinstance(value, Attribute) or not kept or [*made, *stores] != other.body:
-        return None
+        return []
     built = [s for s, n in written(caches.constructor) if n in sizes]  # type: ignore[arg-type]
     alone = all(_is_alone(caches, name, [guard, *built]) for name in sizes)
     local = sizes.pop(value.name, None) if dotted(value.object) == me else None
     if not alone or local is None or dotted(taken.targets[0]) != local:  # type: ignore[attr-defined]
-        return None
-    parts = _parts(guard.test)
-    pairs = [{dotted(n) for n in p.operands} for p in parts if _is_equality(p)]  # type: ignore[attr-defined]
+        return []
+    parts = [p for p in _parts(guard.test) if isinstance(p, Compare) and p.operators == ["=="]]
+    pairs = [{dotted(side) for side in p.operands} for p in parts]
     asked = all({f"{me}.{name}", size} in pairs for name, size in sizes.items())
     there = _made(made, local)
-    if len(pairs) < len(parts) or not asked or not isinstance(there, Call):
-        return None
+    if len(pairs) < len(_parts(guard.test)) or not asked or not isinstance(there, Call):
+        return []
     words = {size: name for name, size in sizes.items() if size is not None}
     fits = caches.purity.of(there, method, words, ()) and _begins(caches, value, there, words)
-    return Beside(guard, stores, built) if fits else None
+    return [*stores, *built] if fits else []
 
 
 def _parts(test: Expression) -> list[Expression]:
     if isinstance(test, Boolean) and test.operator == "and":
         return [*_parts(test.left), *_parts(test.right)]
     return [test]
-
-
-def _is_equality(test: Expression) -> bool:
-    return isinstance(test, Compare) and test.operators == ["=="]
 
 
 def _is_alone(caches: _Caches, name: str, places: list[Statement]) -> bool:
@@ -95,18 +82,16 @@ def _is_alone(caches: _Caches, name: str, places: list[Statement]) -> bool:
 def _made(made: list[Statement], local: str) -> Expression | None:
     """`make(n)` of `table = make(n).type_as(x)`, where what follows only casts it."""
     steps = [n for s in made for n in s.walk() if isinstance(n, Assign)]
-    first, *others = [(dotted(s.targets[0]), _uncast(s.expression)) for s in steps] or [("", None)]
     plain = all(isinstance(s, (Assign, If)) for s in made) and made[:1] == steps[:1]
-    same = all(name == local == dotted(value) for name, value in others)
-    return first[1] if plain and same and first[0] == local else None
+    values = [_uncast(s.expression) for s in steps if dotted(s.targets[0]) == local]
+    same = len(values) == len(steps) and all(dotted(value) == local for value in values[1:])
+    return values[0] if plain and same and values else None
 
 
 def _uncast(node: Expression | None) -> Expression | None:
-    while isinstance(node, Call) and isinstance(node.function, Attribute):
-        if node.function.name not in _CASTS:
-            break
-        node = node.function.object
-    return node
+    function = node.function if isinstance(node, Call) else None
+    cast = isinstance(function, Attribute) and function.name in _CASTS
+    return _uncast(function.object) if cast else node  # type: ignore[union-attr]
 
 
 def _begins(caches: _Caches, kept: Attribute, there: Call, sizes: dict[str, str]) -> bool:
@@ -118,7 +103,7 @@ def _begins(caches: _Caches, kept: Attribute, there: Call, sizes: dict[str, str]
     if not isinstance(first, Call) or len(begun) > len(built):
         return False
     one, other = (
-        [sizes.get(n, n).removeprefix(f"{me}.") for n in map(_said, call.arguments)]
+        [sizes.get(n, n).removeprefix(f"{me}.") for n in (dotted(a) or "" for a in call.arguments)]
         for call in (first, there)
     )
     bound = names_assigned(init) if init is not None else []
@@ -126,7 +111,3 @@ def _begins(caches: _Caches, kept: Attribute, there: Call, sizes: dict[str, str]
     known = all(n not in bound and dotted(built.get(f"{me}.{n}")) == n for n in given)
     alike = dotted(first.function) == dotted(there.function) and first.keywords == there.keywords
     return known and alike and one == other and all(one)
-
-
-def _said(node: Expression) -> str:
-    return dotted(node) or ""

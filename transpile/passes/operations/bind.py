@@ -88,12 +88,18 @@ class Binding:
         names = self.definition.by_data
         if isinstance(names, bool):
             return names
-        if any(name.partition("not ")[2] in self.absent() for name in names):
+        if self.wanted():
             return True
         asked = [self.given[name] for name in names if name in self.given]
         if any(p.kind == "sizes" and p.name in names for p in self.definition.parameters):
             asked += self.sizes
         return any(_of_data(argument.value) for argument in asked)
+
+    def wanted(self) -> set[str]:
+        """The parameters that are given nothing, and would tell the shape."""
+        names = self.definition.by_data
+        told = names if isinstance(names, tuple) else ()
+        return self.absent() & {name.partition("not ")[2] for name in told}
 
     def absent(self) -> set[str]:
         """The parameters that are given nothing."""

@@ -148,6 +148,8 @@ class Conversion:
         binding = choose(rules, [self._as_data(a) for a in arguments])
         if binding is not None and binding.is_sized_by_data():
             message = f"{name} gives as much as the data make of it, which jax.jit cannot know"
+            missing = sorted(binding.wanted())
+            message += f": give it {missing[0]}" if missing else ""
             self.changes.report("data-dependent-shape", node, message)
 
     def _as_data(self, argument: Argument) -> Argument:
