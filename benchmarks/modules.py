@@ -31,7 +31,7 @@ import torch
 from benchmarks.layer_samples import SAMPLES
 from tests.dialects.verified import built, compare, converted, given, in_float64, namespace
 from tests.proof.samples.modules import recorded, samples, without_placement
-from transpile.command import dialect
+from transpile.command import TARGETS, dialect
 from transpile.proof.weights import to_array
 
 ORDER = ("right", "refused", "error", "wrong")
@@ -186,7 +186,7 @@ def measure(title, cases, target, verbose):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--target", default="functional", choices=dialect.TARGETS)
+    parser.add_argument("--target", default="functional", choices=TARGETS)
     parser.add_argument("--only", default="", help="regular expression on the module's name")
     parser.add_argument("--samples", type=int, default=0, help="at most this many samples a module (0: all)")
     parser.add_argument("-v", "--verbose", action="store_true", help="tracebacks")

@@ -15,7 +15,7 @@ from typing import Protocol
 from ..model.diagnostics import Diagnostic
 from ..source import files
 from ..source.files import Source, python_tree
-from . import TARGETS
+from . import check_target
 
 SUPPORT = "jax_nn.py"
 _MADE = re.compile(r'"""The part of torch.nn that this code uses, (.*)\. Made by torch-to-jax')
@@ -82,7 +82,7 @@ class Report:
 @_without_collection()
 def convert_source(text: str, target: str = "functional", path: str = "module.py") -> Result:
     """Convert one source text. Raises SyntaxError where it is not valid Python."""
-    _check_target(target)
+    check_target(target)
     from . import dialect
 
     python_tree(text)
@@ -100,16 +100,11 @@ def convert_source(text: str, target: str = "functional", path: str = "module.py
     return Result(code, support or "", made.diagnostics)
 
 
-def _check_target(target: str) -> None:
-    if target not in TARGETS:
-        raise ValueError(f"there is no target {target!r}: use one of {', '.join(TARGETS)}")
-
-
 @_without_collection()
 def convert_path(source: str | Path, out: str | Path | None, target: str = "functional") -> Report:
     """Convert a file or a directory. With `out` None nothing is written: only diagnostics are
     found."""
-    _check_target(target)
+    check_target(target)
     source, report = Path(source), Report()
     single = source.is_file()
     root = source.parent if single else source

@@ -74,9 +74,9 @@ from ..passes.recognise.layer_words import library
 from ..source.files import Source, syntax_error
 from ..source.formatting import format_changed
 from ..source.lower import lower
+from . import check_target
 from .cache import rulebook
 
-TARGETS = ("flax", "equinox", "functional")
 BEFORE = (  # on syntax alone, before facts are solved
     private_names.PASS,
     class_branches.PASS,
@@ -153,8 +153,7 @@ def convert(
 
     Raises ValueError for a target that is not one of `TARGETS`.
     """
-    if target not in TARGETS:
-        raise ValueError(f"there is no target {target!r}: use one of {', '.join(TARGETS)}")
+    check_target(target)
     sources, failed = list(sources), []
     while True:
         try:

@@ -19,12 +19,11 @@ from ..facts.values.lattice import External, Functions, Module, classes_of, is_p
 from ..facts.values.lattice import Function as Bound
 from ..model.effects import BoundMethod, Declare, New, Read, Support, Write
 from ..model.expressions import Attribute, Call, Display, Lambda, Name
-from ..model.names import dotted, last_word
+from ..model.names import dotted, is_name, last_word
 from ..model.node import Expression, Node
 from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign, ExpressionStatement
-from .growing import is_name
 from .placed import parameter_for
 
 _LAMBDA = External("lambda")

@@ -19,8 +19,8 @@ from ..model.expressions import (
     Slice,
     Subscript,
 )
-from ..model.names import dotted
-from ..model.node import Expression, Node, Statement
+from ..model.names import dotted, is_name
+from ..model.node import Expression, Statement
 from ..model.program import Function
 from ..model.project import Project
 from ..model.statements import Assign, ExpressionStatement
@@ -154,11 +154,6 @@ def sets(method: Function) -> list[tuple[ExpressionStatement, Call]]:
 
 def _is_identifier(name: str) -> bool:
     return name.isidentifier() and not keyword.iskeyword(name)
-
-
-def is_name(node: Node, name: str | None) -> bool:
-    """Whether it is this name, and nothing more."""
-    return isinstance(node, Name) and node.id == name
 
 
 def is_fixed(name: Expression) -> bool:

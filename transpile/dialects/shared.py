@@ -17,8 +17,8 @@ from ..facts.modules import SUBMODULE
 from ..facts.values.lattice import UNKNOWN, External, Module, Sequence, is_param
 from ..facts.values.lattice import Function as FunctionValue
 from ..model.effects import PARAM, Declare, New
-from ..model.expressions import Attribute, Call, Constant, Name, Slice, Starred, Subscript
-from ..model.names import dotted, last_word, text
+from ..model.expressions import Attribute, Call, Name, Slice, Starred, Subscript
+from ..model.names import dotted, is_item, last_word, text
 from ..model.node import Expression, Node
 from ..model.program import Class, Function
 from ..model.statements import Assign, Declaration, Delete, Return
@@ -175,7 +175,7 @@ class Shared:
         """`layers[0]` of a name for it: `last = layers[0]`."""
         last = self._last_before(node) if isinstance(node, Name) else None
         value = last.expression if last is not None else None
-        return value if value is not None and _is_item(value) else node
+        return value if value is not None and is_item(value) else node
 
     # --- which module is it -----------------------------------------------------------------------
 
@@ -187,7 +187,7 @@ class Shared:
                 return node.id
             value = last.expression
             single = isinstance(last.targets[0], Name) and not last.operator
-            plain = isinstance(value, (Name, Attribute)) or value is not None and _is_item(value)
+            plain = isinstance(value, (Name, Attribute)) or value is not None and is_item(value)
             if single and plain and value.value is not None:  # type: ignore[union-attr]
                 return self._source(value)  # type: ignore[arg-type]
             self._last[node.id, self._order[last]] = value if single else None
@@ -226,11 +226,6 @@ class Shared:
     def _own(self, node: Node) -> str | None:
         own = isinstance(node, Attribute) and dotted(node.object) == self.me
         return node.name if own else None  # type: ignore[attr-defined]
-
-
-def _is_item(node: Expression) -> bool:
-    """`layers[0]`"""
-    return isinstance(node, Subscript) and isinstance(node.index, Constant)
 
 
 def _names(made: Expression | None) -> list[str | None]:

@@ -10,7 +10,7 @@ from functools import reduce
 from pathlib import PurePosixPath
 
 from ..model.expressions import Attribute, Call, Constant, FormattedString, Name
-from ..model.names import binds, is_docstring, is_target
+from ..model.names import binds, is_docstring, is_name, is_target
 from ..model.node import Expression, Node, Statement
 from ..model.operators import Boolean, Compare, Conditional, Unary
 from ..model.program import Class, Function, Parameter
@@ -204,16 +204,12 @@ def _asked_of(statement: Statement, after: Sequence[Statement]) -> Expression | 
     target = statement.targets[0]
     if not isinstance(target, Name) or statement.expression.constant is not None:
         return None
-    named = (s for s in after if any(_names(n, target.id) for n in s.walk()))
+    named = (s for s in after if any(is_name(n, target.id) for n in s.walk()))
     first = next(named, None)
     test = first.test if isinstance(first, If) else None
     if not isinstance(first, If) or not isinstance(test, Compare) or test.operators != ["is"]:
         return None
-    asked = _names(test.operands[0], target.id) and isinstance(test.operands[1], Constant)
-    binds = any(isinstance(s, Assign) and _names(s.targets[0], target.id) for s in first.body.body)
+    asked = is_name(test.operands[0], target.id) and isinstance(test.operands[1], Constant)
+    binds = any(isinstance(s, Assign) and is_name(s.targets[0], target.id) for s in first.body.body)
     none = asked and test.operands[1].constant is None  # type: ignore[attr-defined]
     return test if none and binds and len(statement.targets) == 1 else None
-
-
-def _names(node: Node, name: str) -> bool:
-    return isinstance(node, Name) and node.id == name

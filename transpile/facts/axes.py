@@ -14,7 +14,17 @@ from collections.abc import Callable
 from typing import Any
 
 from ..model.effects import Detached, Put, Support
-from ..model.expressions import Attribute, Call, Constant, Display, Name, Slice, Starred, Subscript
+from ..model.expressions import (
+    Attribute,
+    Call,
+    Display,
+    Name,
+    Slice,
+    Starred,
+    Subscript,
+    is_constant,
+    is_none,
+)
 from ..model.names import dotted, index_parts
 from ..model.node import Expression
 from ..model.statements import Assign
@@ -58,7 +68,7 @@ class Axes:
         more = 0
         if isinstance(node, Subscript) and _is_plain(node):
             places = index_parts(node.index)
-            more = sum(_is(p, None) for p in places) - sum(number(p) is not None for p in places)
+            more = sum(is_none(p) for p in places) - sum(number(p) is not None for p in places)
             rank = self.rank(node.object)
         elif word(node) == "jnp.expand_dims" and number(node.arguments[1]) is not None:  # type: ignore[attr-defined]
             rank, more = self.rank(node.arguments[0]), 1  # type: ignore[attr-defined]
@@ -125,7 +135,7 @@ class Axes:
             return node.expression
         if not isinstance(node, Call) or word(node) not in _ALIKE or "shape" in node.keywords:
             return None
-        return None if any(_is(a, None) for a in node.arguments) else node.arguments[0]
+        return None if any(is_none(a) for a in node.arguments) else node.arguments[0]
 
     def _shape(self, node: Expression) -> list[Expression] | None:
         """The shape that an array is given."""
@@ -176,7 +186,7 @@ class Axes:
     def _of_subscript(self, node: Subscript, axis: int, rank: int | None) -> Size | None:
         """`x[:, :k, None]`, by what stands at the axis."""
         places = [*index_parts(node.index)]
-        dots = next((i for i, place in enumerate(places) if _is(place, ...)), None)
+        dots = next((i for i, place in enumerate(places) if is_constant(place, ...)), None)
         if (
             not _is_plain(node)
             or (rank is None or dots is None)
@@ -194,7 +204,7 @@ class Axes:
             return 1
         if place.lower or place.upper or place.step:
             return None
-        old = [i for i, place in enumerate(places) if not _is(place, None)]
+        old = [i for i, place in enumerate(places) if not is_none(place)]
         inner = sum(i < at for i in old) + max(at - len(places), 0)
         return self.size(node.object, inner if axis >= 0 else -sum(i >= at for i in old))
 
@@ -210,23 +220,20 @@ def _reduced(node: Call) -> tuple[Expression, int] | None:
     """x and 1 of `x.mean(axis=1, keepdims=True)`, `nn.max_values(x, 1, keepdim=True)`."""
     method, axis = node.function, number(node.keyword("axis"))
     if isinstance(method, Support) and method.name in _EXTREMA:
-        if _is(node.keyword("keepdim"), True) and node.keywords[:2] == [None, None]:
+        if is_constant(node.keyword("keepdim"), True) and node.keywords[:2] == [None, None]:
             at = number(node.arguments[1])
             return None if at is None else (node.arguments[0], at)
     if axis is None or not isinstance(method, Attribute) or method.name not in _REDUCING:
         return None
-    return (method.object, axis) if _is(node.keyword("keepdims"), True) else None
-
-
-def _is(node: Expression | None, constant: object) -> bool:
-    return isinstance(node, Constant) and node.constant is constant
+    return (method.object, axis) if is_constant(node.keyword("keepdims"), True) else None
 
 
 def _is_plain(node: Subscript) -> bool:
     """Whether an index has slices, numbers, None and `...` alone."""
     parts = index_parts(node.index)
     return all(
-        isinstance(p, Slice) or _is(p, None) or _is(p, ...) or number(p) is not None for p in parts
+        isinstance(p, Slice) or is_none(p) or is_constant(p, ...) or number(p) is not None
+        for p in parts
     )
 
 

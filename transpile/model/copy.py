@@ -24,6 +24,13 @@ def clone(node: N) -> N:
     return made  # type: ignore[no-any-return]
 
 
+def moved_copy(node: N) -> N:
+    """A copy that stands elsewhere: it has no place in the text of what is around it."""
+    made = clone(node)
+    made.slot = None
+    return made
+
+
 def rebuilt(node: Expression, change: Callable[[Node], Change]) -> Expression:
     """A copy of an expression with other nodes in the place of some: None of `change` goes on below
     a node.

@@ -292,6 +292,16 @@ class OpaqueExpression(Expression):
         self.adopt()
 
 
+def is_constant(node: Node | None, constant: object) -> bool:
+    """Whether something is this very constant: True, False, None, `...`."""
+    return isinstance(node, Constant) and node.constant is constant
+
+
 def is_none(node: Node | None) -> bool:
     """Whether something is the constant None; not where nothing is there."""
-    return isinstance(node, Constant) and node.constant is None
+    return is_constant(node, None)
+
+
+def is_whole(index: Node) -> bool:
+    """`:` or `...` of an index."""
+    return isinstance(index, Slice) and not index.children() or is_constant(index, ...)

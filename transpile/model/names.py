@@ -80,6 +80,16 @@ def names_in(node: Node) -> set[str]:
     return {n.id for n in node.walk() if isinstance(n, Name)}
 
 
+def is_name(node: Node | None, name: str | None) -> bool:
+    """Whether it is this name, and nothing more."""
+    return isinstance(node, Name) and node.id == name
+
+
+def is_data(node: Node | None) -> TypeGuard[Attribute]:
+    """`x.data`"""
+    return isinstance(node, Attribute) and node.name == "data"
+
+
 def is_own(node: Node | None, self_name: str | None) -> TypeGuard[Attribute]:
     """Whether something is an attribute of this `self` right away."""
     held = node.object if isinstance(node, Attribute) else None
@@ -98,6 +108,11 @@ def index_parts(index: Expression) -> list[Expression]:
     if isinstance(index, Display) and index.kind == "tuple":
         return index.elements
     return [index]
+
+
+def is_item(node: Node) -> TypeGuard[Subscript]:
+    """`self.net[1]`"""
+    return isinstance(node, Subscript) and isinstance(node.index, Constant)
 
 
 def is_inplace(name: str) -> bool:
@@ -246,6 +261,11 @@ def calls_of(nodes: Iterable[Node]) -> list[Call]:
 def is_called(node: Node) -> bool:
     """Whether a node is what a call calls."""
     return isinstance(node.parent, Call) and node.parent.function is node
+
+
+def is_augmented(node: Node) -> bool:
+    """`x += y`"""
+    return isinstance(node, Assign) and bool(node.operator)
 
 
 def is_target(node: Node) -> bool:

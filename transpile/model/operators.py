@@ -1,10 +1,20 @@
 """The operators among the expressions; four classes, so that an index by class tells them apart."""
 
-from collections.abc import Iterable
-from typing import TypeGuard
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any, TypeGuard
 
 from .expressions import is_none
 from .node import Expression, Node
+
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
 
 
 class Unary(Expression):

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..model.copy import clone
 from ..model.expressions import Attribute, Call, Constant, Name
-from ..model.names import below, dotted, everywhere, rebound, root
+from ..model.names import below, dotted, everywhere, is_data, rebound, root
 from ..model.node import Expression, Node
 from ..model.operators import Unary
 from ..model.program import Function, Scope
@@ -62,7 +62,7 @@ def _found(function: Function) -> Iterator[tuple[Assign, str]]:
         uses, block = list(_uses(function, target.id, statement)), statement.parent
         if not isinstance(block, Block) or not _are_below(uses, block):
             continue
-        own = words[0] == me and block is function.body and _is_data(value)
+        own = words[0] == me and block is function.body and is_data(value)
         if not viewed and not own and not any(map(_is_filled, uses)):
             continue
         above = {".".join(words[:i]) for i in range(2, len(words) + 1)}
@@ -70,7 +70,7 @@ def _found(function: Function) -> Iterator[tuple[Assign, str]]:
         later = [t for t in stored if t.start > statement.start and dotted(t) in above]
         if any(t.start < last and not _is_set_by(t, uses) for t in later):
             continue
-        through = [use for use in uses if not viewed or _is_data(use.parent)]
+        through = [use for use in uses if not viewed or is_data(use.parent)]
         if any(map(is_written, through)):
             yield statement, target.id
 
@@ -79,7 +79,7 @@ def _viewed(value: Expression | None, changing: set[str]) -> tuple[str | None, b
     """The path of `a.bias`, `a.b.data`; and of `a.bias` in `a.bias.view(n, -1)`, a view of it."""
     if isinstance(value, Attribute):
         path = dotted(value)
-        apart = path is not None and path.count(".") > _is_data(value)
+        apart = path is not None and path.count(".") > is_data(value)
         return (path, False) if apart else (None, False)
     if isinstance(value, Call) and isinstance(value.function, Attribute):
         fixed = value.function.name == "view" and all(_stays(a, changing) for a in value.arguments)
@@ -110,14 +110,10 @@ def _is_set_by(target: Attribute, uses: list[Name]) -> bool:
     return all(use in inside for use in uses if use.start > target.start)
 
 
-def _is_data(node: Node | None) -> bool:
-    return isinstance(node, Attribute) and node.name == "data"
-
-
 def _is_filled(name: Name) -> bool:
     """`init.normal_(w)`, `init.normal_(w.data)`"""
     node: Expression = name
-    if _is_data(name.parent) and isinstance(name.parent, Attribute):
+    if is_data(name.parent):
         node = name.parent
     call = node.parent
     first = isinstance(call, Call) and bool(call.arguments) and call.arguments[0] is node

@@ -12,7 +12,7 @@ import functools
 from typing import Any
 
 from ..model.edits import leave_out
-from ..model.expressions import Attribute, Call, Constant, Lambda, Name
+from ..model.expressions import Attribute, Call, Constant, Lambda, Name, is_constant
 from ..model.functions import called_by
 from ..model.names import bound_once, calls_of, dotted, everywhere, imported, is_own
 from ..model.node import Expression
@@ -107,7 +107,7 @@ def _writes(value: Expression | None, file: File) -> bool:
     flag = value.keyword("inplace")
     torch = imported(file, function).startswith("torch.")
     plain = all(isinstance(a, Constant) for a in held)
-    return torch and plain and isinstance(flag, Constant) and flag.constant is True
+    return torch and plain and is_constant(flag, True)
 
 
 PASS = Pass("named_partials", (), run, of_project=True)

@@ -23,6 +23,7 @@ from ...model.expressions import (
     FormattedString,
     Lambda,
     Name,
+    is_none,
 )
 from ...model.names import dotted, is_own, names_assigned
 from ...model.node import Expression
@@ -124,7 +125,7 @@ class Fields:
             yield from self._submodule(value.orelse)
         elif isinstance(value, New):
             yield self._built(value)
-        elif isinstance(value, Constant) and value.constant is None:
+        elif is_none(value):
             yield "None"
         elif isinstance(value, (Display, Comprehension)) and value.kind == "list":
             yield self._listed(value)

@@ -2,7 +2,7 @@
 
 from ...facts.values.lattice import Module
 from ...model.effects import New
-from ...model.expressions import Attribute, Constant
+from ...model.expressions import Attribute, is_constant
 from ...model.node import Expression
 from ...model.program import Class
 from .plan import Plan
@@ -36,4 +36,4 @@ def _has_all(plan: Plan, value: Expression) -> bool:
 
 
 def _is_true(node: Expression | None) -> bool:
-    return isinstance(node, Constant) and node.constant is True
+    return is_constant(node, True)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ...model.carry import NO_EFFECTS, Carried, Carry, Effects
 from ...model.effects import Unset, Write
-from ...model.expressions import Constant, Display, Name
+from ...model.expressions import Constant, Display, Name, is_none
 from ...model.names import dotted, in_scope, target_names
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function
@@ -191,7 +191,7 @@ def _start(statement: Statement, name: str) -> str:
             value = next((v for t, v in pairs if isinstance(t, Name) and t.id == name), None)
     if isinstance(value, Unset):
         return "unset"
-    return "none" if isinstance(value, Constant) and value.constant is None else "bound"
+    return "none" if is_none(value) else "bound"
 
 
 def _kind(value: Value) -> str | None:

@@ -135,7 +135,9 @@ class Binding(Making):
             return None
         made = []
         for i in range(len(target.elements)):
-            part = Subscript(clone(value), _whole(i))
+            index = Constant(i)
+            index.value = Static(i, "int")
+            part = Subscript(clone(value), index)
             part.value = Tensor()
             others = self._others(value, base)
             made.append(fresh(*self.places(base), view=part, base=base, others=others))
@@ -232,10 +234,4 @@ def entry_of(holder: Expression | None, key: Any, target: Any) -> Subscript | No
         return None
     made = Subscript(clone(holder), clone(key))
     made.value = target.value
-    return made
-
-
-def _whole(number: int) -> Constant:
-    made = Constant(number)
-    made.value = Static(number, "int")
     return made

@@ -23,8 +23,9 @@ from ...model.expressions import (
     NamedExpression,
     Starred,
     Subscript,
+    is_none,
 )
-from ...model.names import binds
+from ...model.names import binds, is_augmented
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Conditional
 from ...model.program import Class, File, Function, Scope
@@ -104,7 +105,7 @@ class Results:
                 return None
         ordered = tuple(p.name for p in self.project.parameters(function) if p.name in names)
         kinds = (Assign, For, NamedExpression, With)
-        bound = {n for s in function.nodes(*kinds) if not _augments(s) for n in binds(s)}
+        bound = {n for s in function.nodes(*kinds) if not is_augmented(s) for n in binds(s)}
         if len(ordered) != len(names) or bound & names or function.yields or function.asynchronous:
             return None
         return Returns(ordered, has_value)
@@ -222,11 +223,7 @@ def _named(scope: Scope) -> Iterator[Expression]:
 
 def _has_value(function: Function) -> bool:
     given = [r.expression for r in function.nodes(Return) if r.expression is not None]
-    return any(not (isinstance(e, Constant) and e.constant is None) for e in given)
-
-
-def _augments(node: Node) -> bool:
-    return isinstance(node, Assign) and bool(node.operator)
+    return any(not is_none(e) for e in given)
 
 
 def _statement(node: Node) -> Statement:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...model.effects import Read
-from ...model.expressions import Attribute, Call, Constant, Name, Starred, Subscript
+from ...model.expressions import Attribute, Call, Name, Starred, Subscript, is_constant, is_none
 from ...model.names import is_inplace
 from ...model.node import Expression
 from ...model.rulebook import Rulebook
@@ -79,7 +79,7 @@ class Spellings:
 
     def _function(self, node: Call, value: Torch) -> Written | None:
         out = node.keyword("out")
-        if out is not None and not is_constant(out, None):
+        if out is not None and not is_none(out):
             return Written("out", out)
         in_place = is_inplace(value.name) or self.says_inplace(node)
         if in_place or self.is_old_spelling(value.name):
@@ -233,10 +233,6 @@ def is_sequential(value: Module) -> bool:
 def is_tensor(node: Expression) -> bool:
     held = isinstance(node, Read) and not isinstance(of(node), (Mapping, Sequence))
     return held or isinstance(of(node), Tensor)
-
-
-def is_constant(node: Expression, value: object) -> bool:
-    return isinstance(node, Constant) and node.constant is value
 
 
 def first_argument(call: Call) -> Expression | None:

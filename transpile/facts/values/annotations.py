@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...model import program
-from ...model.expressions import Attribute, Constant, Name, Subscript
+from ...model.expressions import Attribute, Constant, Name, Subscript, is_none
 from ...model.names import below, dotted, last_word
 from ...model.node import Expression
 from ...model.operators import Binary
@@ -115,7 +115,7 @@ def _of_union(frame: Frame, node: Binary) -> Value | None:
     if node.operator != "|":
         return None
     left, right = annotated(frame, node.left), annotated(frame, node.right)
-    optional = isinstance(node.right, Constant) and node.right.constant is None
+    optional = is_none(node.right)
     if optional and isinstance(left, (Tensor, Module)):
         return join(left, NONE)
     if isinstance(left, Static) and (isinstance(right, Static) or optional):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...model import program
-from ...model.expressions import Constant, Display, Slice, Starred, Subscript
+from ...model.expressions import Display, Slice, Starred, Subscript, is_constant
 from ...model.node import Expression
 from ...model.project import is_own_module
 from .frame import Env, Frame
@@ -66,7 +66,7 @@ def _dims(frame: Frame, base: Tensor, parts: list[Expression]) -> int:
         index = NONE if isinstance(part, Slice) else frame.facts.of(part)
         mask = isinstance(index, Tensor) and (index.kind == "b" or least_dims(index) > 0)
         kept = index == NONE or mask
-        more = isinstance(part, Constant) and part.constant is ...
+        more = is_constant(part, ...)
         made, taken = made + (kept and not more), taken + (not kept and not more)
     return max(made, least_dims(base) - taken)
 

@@ -22,7 +22,7 @@ from ...facts.values.lattice import Mapping, Module, Tensor, is_traced
 from ...model.carry import Carry, Effects
 from ...model.control_flow import Cond
 from ...model.endings import always_returns
-from ...model.expressions import Call, Constant
+from ...model.expressions import Call, is_none
 from ...model.names import dotted, in_scope, jumps, target_names
 from ...model.node import Node
 from ...model.operators import Unary
@@ -273,7 +273,7 @@ def _is_empty(node: If) -> bool:
     names = [dotted(t) for t in one.targets]
     asks = not asked.arguments and dotted(asked.function) in [f"{name}.any" for name in names]
     value = one.expression
-    return asks and len(names) == 1 and isinstance(value, Constant) and value.constant is None
+    return asks and len(names) == 1 and is_none(value)
 
 
 def _blocks(node: If) -> list[Block]:

@@ -1,6 +1,6 @@
 """What comes out of the sides of a branch that return, and whether it has one structure."""
 
-from ...model.expressions import Constant, Display, Starred
+from ...model.expressions import Display, Starred, is_none
 from ...model.node import Expression
 from ...model.statements import Block, If, Return, With
 from ..truth import traced
@@ -17,7 +17,7 @@ def returned(block: Block) -> list[Expression | None]:
 
 
 def returns_none(value: Expression | None) -> bool:
-    return value is None or isinstance(value, Constant) and value.constant is None
+    return value is None or is_none(value)
 
 
 def differ(one: Expression | None, other: Expression | None) -> bool:

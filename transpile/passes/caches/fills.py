@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ...model.copy import clone
 from ...model.edits import block_of
-from ...model.expressions import Attribute, Call, Constant, Name
+from ...model.expressions import Attribute, Call, Name, is_none
 from ...model.fresh import Names
 from ...model.names import dotted, everywhere, is_docstring, last_word, leaves, names_assigned
 from ...model.node import Expression, Node, Statement
@@ -113,7 +113,7 @@ def _is_filling(method: Function, named: list[Attribute]) -> bool:
     returns = everywhere(method, Return)
     last = method.body.body[-1]
     given = last.expression if isinstance(last, Return) else None
-    if given is None or isinstance(given, Constant) and given.constant is None:
+    if given is None or is_none(given):
         return all(r is last for r in returns)
     return all(r is last for r in returns) and all(_is_set_anew(n, given) for n in named)
 

@@ -3,7 +3,7 @@
 import keyword
 
 from ...model.copy import clone
-from ...model.expressions import Attribute, Call, Constant, Name, Starred, Subscript
+from ...model.expressions import Attribute, Call, Constant, Name, Starred, Subscript, is_none
 from ...model.names import dotted, everywhere, imported, root
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Compare
@@ -62,7 +62,7 @@ def absent(node: Expression) -> tuple[Expression, str, Expression] | None:
         return None
     name, value = node.arguments
     holder, text = node.function.object, written(name)
-    none = isinstance(value, Constant) and value.constant is None
+    none = is_none(value)
     if not none or text is None or isinstance(holder, Call) or dotted(holder) == "self":
         return None
     return holder, text, value

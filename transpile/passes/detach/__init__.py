@@ -32,7 +32,7 @@ from ...model.expressions import (
     Starred,
     Subscript,
 )
-from ...model.names import names_assigned, target_names
+from ...model.names import is_augmented, names_assigned, target_names
 from ...model.node import Expression, Node
 from ...model.operators import Binary
 from ...model.program import Function, Scope
@@ -148,7 +148,7 @@ class _Detach:
             value = over.function.value if isinstance(over, Call) else None
             if isinstance(value, FunctionValue) and value.function is function:
                 working = (Call, Binary)
-                if any(isinstance(n, working) or _is_augmented(n) for n in turn.walk()):
+                if any(isinstance(n, working) or is_augmented(n) for n in turn.walk()):
                     return True
         return False
 
@@ -190,10 +190,6 @@ def _sets_attributes(block: With) -> bool:
     targets = (t for n in block.walk() if isinstance(n, Assign) for t in n.targets)
     called = any(isinstance(n, Call) for n in block.body.walk())
     return called or any(isinstance(t, Attribute) for t in targets)
-
-
-def _is_augmented(node: Node) -> bool:
-    return isinstance(node, Assign) and bool(node.operator)
 
 
 def _root(node: Expression) -> str | None:

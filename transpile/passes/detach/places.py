@@ -7,6 +7,7 @@ from __future__ import annotations
 from ...facts.values import lattice
 from ...facts.values.lattice import Tensor
 from ...model.expressions import Attribute, Call, Display, Name, Starred, Subscript
+from ...model.names import is_data
 from ...model.node import Expression
 from .constants import Within
 
@@ -22,8 +23,8 @@ class Places:
         `x.view(-1).fill_(0)`.
         """
         while True:
-            if isinstance(node, Subscript) or _is_data(node):
-                node = node.object  # type: ignore[attr-defined]
+            if isinstance(node, Subscript) or is_data(node):
+                node = node.object
             elif isinstance(node, Call) and isinstance(node.function, Attribute):
                 if not isinstance(node.function.value, lattice.Method):
                     return node
@@ -81,13 +82,9 @@ def _data(node: Expression) -> Attribute:
     return made
 
 
-def _is_data(node: Expression) -> bool:
-    return isinstance(node, Attribute) and node.name == "data"
-
-
 def _through_data(node: Expression) -> bool:
     while not isinstance(node, Name):
-        if _is_data(node):
+        if is_data(node):
             return True
         if isinstance(node, (Subscript, Attribute)):
             node = node.object

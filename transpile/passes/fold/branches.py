@@ -59,10 +59,7 @@ class Branches:
             if way is not None and self.conditions.asks_for_gradients(node.test):
                 self.changes.report("taken-for-granted", node.test, _GRADIENTS)
         if way is None:
-            left = self.conditions.left(node.test)
-            if isinstance(left, Expression) and left is not node.test:
-                self.changes.replace(node.test, left)
-                self.gone.add(node.test)
+            self._shorten(node)
             return
         kept, other = (node.body, node.orelse) if way else (node.orelse, node.body)
         self.gone.update([node.test, *([other] if other is not None else [])])
@@ -103,15 +100,19 @@ class Branches:
     def _around(self, node: Node, asking: list[If]) -> If | None:
         return next((n for n in node.ancestors() if isinstance(n, If) and n in asking), None)
 
+    def _shorten(self, node: If | Conditional) -> None:
+        """Leave what counts of a test."""
+        left = self.conditions.left(node.test)
+        if isinstance(left, Expression) and left is not node.test:
+            self.changes.replace(node.test, left)
+            self.gone.add(node.test)
+
     # --- expressions -----------------------------------------------------------------------------
 
     def _choice(self, node: Conditional) -> None:
         way = self.conditions.decided(node.test)
         if way is None:
-            left = self.conditions.left(node.test)
-            if isinstance(left, Expression) and left is not node.test:
-                self.changes.replace(node.test, left)
-                self.gone.add(node.test)
+            self._shorten(node)
             return
         if self.conditions.asks_for_gradients(node.test):
             self.changes.report("taken-for-granted", node.test, _GRADIENTS)

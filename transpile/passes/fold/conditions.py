@@ -2,7 +2,6 @@
 words decide.
 """
 
-import operator
 import re
 from typing import Any
 
@@ -13,20 +12,12 @@ from ...facts.values.operators import asks_torch
 from ...model.expressions import Attribute, Call, Constant, NamedExpression, OpaqueExpression
 from ...model.names import dotted, last_word
 from ...model.node import Expression, Node
-from ...model.operators import Boolean, Compare, Unary
+from ...model.operators import COMPARISONS, Boolean, Compare, Unary
 from ...model.program import Class
 from ..pass_ import Changes
 
 _VERSION = re.compile(r"(\d+(?:\.\d+)*)")
 _VERSIONS = ("parse", "Version", "LooseVersion", "StrictVersion", "parse_version", "digit_version")
-_ORDERS: dict[str, Any] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
 PARAMETER = ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
 
 
@@ -84,8 +75,8 @@ class Conditions:
         (one, other), (word,) = node.operands, node.operators
         first, second = self._version(one), self._version(other)
         named = any(isinstance(n, Attribute) and n.name == "__version__" for n in node.walk())
-        if first is not None and second is not None and named and word in _ORDERS:
-            return bool(_ORDERS[word](first, second))
+        if first is not None and second is not None and named and word in COMPARISONS:
+            return bool(COMPARISONS[word](first, second))
         if _is_device(one) and _is_device(other) and word in ("==", "!=", "is", "is not"):
             return word in ("==", "is")  # all arrays are where JAX puts them
         left, right = self._constant(one), self._constant(other)

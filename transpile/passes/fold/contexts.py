@@ -11,7 +11,7 @@ from collections.abc import Callable
 from ...facts.bindings import Definitions, bound, read
 from ...facts.values.lattice import External, Torch, element_of, is_traced
 from ...model.copy import clone
-from ...model.expressions import Attribute, Call, Constant, Name, NamedExpression
+from ...model.expressions import Attribute, Call, Name, NamedExpression, is_constant
 from ...model.names import dotted, imported
 from ...model.node import Expression, Node
 from ...model.operators import Conditional, Unary
@@ -110,10 +110,7 @@ class Contexts:
         if not isinstance(node, Call) or name.rpartition(".")[2] != "autocast":
             return
         pairs = zip(node.keywords, node.arguments)
-        off = any(
-            isinstance(a, Constant) and a.constant is False and w in (None, "enabled")
-            for w, a in pairs
-        )
+        off = any(is_constant(a, False) and w in (None, "enabled") for w, a in pairs)
         if not off:
             self.changes.report("taken-for-granted", node, _AUTOCAST)
 

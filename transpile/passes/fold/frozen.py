@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from ...facts.values.lattice import UNKNOWN, Module, Tensor, Torch
 from ...facts.values.vocabulary import PARAMETERS, WALKS
-from ...model.expressions import Attribute, Call, Constant, Display, Name
+from ...model.expressions import Attribute, Call, Constant, Display, Name, is_constant
 from ...model.names import target_names, text
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function, Scope
@@ -109,7 +109,7 @@ def _walks(node: Expression, words: frozenset[str]) -> bool:
 def _trains(node: Node) -> bool:
     """Whether it is for True: `p.requires_grad_()`."""
     given = _given(node)
-    return given is None or isinstance(given, Constant) and given.constant is True
+    return given is None or is_constant(given, True)
 
 
 def _why(node: Node) -> str:
@@ -134,7 +134,7 @@ def _is_frozen_table(call: Call) -> bool:
         return False
     plain = call.positional
     freeze = call.keyword("freeze") or next(iter(plain[1:]), None)
-    return not (isinstance(freeze, Constant) and freeze.constant is False)
+    return not is_constant(freeze, False)
 
 
 def _emptied(statement: Statement, gone: set[Statement]) -> Statement | None:

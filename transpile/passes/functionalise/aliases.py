@@ -13,7 +13,7 @@ from ...model.expressions import Attribute, Call, Name, Subscript
 from ...model.names import target_names, text
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function
-from ...model.statements import Assign, Block, ExpressionStatement, For, If
+from ...model.statements import Assign, Block, For, If
 from . import nodes
 from .entries import replaced, stored_back
 from .frame import Frame
@@ -41,7 +41,7 @@ def follow(frame: Frame, subject: Any, node: Node) -> None:
         if not frame.reached(path):
             message = f"{path} is written in place for what has given it, which has the old one"
             refuse(frame, path, node, message)
-    reshaped = frame.reshapes(_call(node))
+    reshaped = frame.reshapes(nodes.called_by(node))
     if reshaped is not None:
         return _reshaped(frame, path, node, reshaped)
     for loop, over in frame.rows:
@@ -116,10 +116,6 @@ def _is_rebound(loop: For, over: str) -> bool:
     targets = [t for n in nodes if isinstance(n, Assign) and not n.operator for t in n.targets]
     targets += [n.target for n in nodes if isinstance(n, For)]
     return any(over in target_names(target) or text(target) == over for target in targets)
-
-
-def _call(node: Node) -> Node | None:
-    return node.expression if isinstance(node, (ExpressionStatement, Assign)) else node
 
 
 def _is_fresh(frame: Frame, path: str) -> bool:
@@ -245,7 +241,7 @@ def _is_other_entry(frame: Frame, path: str, holder: str, subject: Any) -> bool:
 
 def refuse(frame: Frame, path: str, node: Node, message: str, id: str = "aliased-write") -> None:
     """A name that cannot follow raises where it is read."""
-    written = _call(node) or node
+    written = nodes.called_by(node) or node
     if isinstance(node, Assign) and node.operator:
         written = node
     _store(frame, path, frame.unconverted(id, written, message))

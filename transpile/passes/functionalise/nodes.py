@@ -9,10 +9,10 @@ from ...model.copy import clone
 from ...model.effects import Put, Read, Unconverted, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Subscript
 from ...model.names import text
-from ...model.node import Expression, Statement
+from ...model.node import Expression, Node, Statement
 from ...model.operators import Binary, Compare
 from ...model.program import Parameter
-from ...model.statements import Assign
+from ...model.statements import Assign, ExpressionStatement
 
 DTYPE = Static(MISSING, "dtype")
 
@@ -43,6 +43,10 @@ def call(builtin: str, arguments: Iterable[Expression]) -> Call:
     made = Call(name(builtin, External(f"builtins.{builtin}")), arguments)
     made.value = Static(MISSING, "range")
     return made
+
+
+def called_by(node: Node) -> Node | None:
+    return node.expression if isinstance(node, (ExpressionStatement, Assign)) else node
 
 
 def number(value: int) -> Constant:

@@ -60,7 +60,7 @@ def rebind(
     """
     detached = detached or is_detached(frame, subject)
     whole = stripped(subject, frame.views)
-    if whole is not subject and frame.reshapes(_call(node)) is not None:
+    if whole is not subject and frame.reshapes(nodes.called_by(node)) is not None:
         return _refuse(frame, subject, _UNKNOWN)  # `x.data.resize_(3)` leaves x its shape
     subject = whole
     if frame.is_elsewhere(subject) and not frame.goes_over_params(subject):
@@ -198,10 +198,6 @@ def _refuse(
     frame: Frame, subject: Node, message: str, id: str = "aliased-write"
 ) -> list[Statement]:
     return [ExpressionStatement(frame.unconverted(id, subject, message))]
-
-
-def _call(node: Node) -> Node | None:
-    return node.expression if isinstance(node, (ExpressionStatement, Assign)) else node
 
 
 # --- data -----------------------------------------------------------------------------------------

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...facts.memory.paths import of, spelled
-from ...facts.memory.spellings import is_constant
 from ...facts.values.lattice import NONE, Static, Torch
 from ...model.copy import clone
-from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, is_constant
 from ...model.node import Expression, Statement
 from ...model.operators import Conditional
 from ...model.statements import Assign, Block, If

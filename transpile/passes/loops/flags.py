@@ -10,10 +10,6 @@ So that the counter is a bound. It must hold before the first turn.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
-from typing import Any
-
 from ...facts.bindings import read
 from ...facts.carried import Carrying
 from ...facts.carried.places import written
@@ -21,19 +17,10 @@ from ...model.carry import Carry
 from ...model.copy import clone
 from ...model.expressions import Constant, Name
 from ...model.node import Expression
-from ...model.operators import Binary, Boolean, Compare
+from ...model.operators import COMPARISONS, Binary, Boolean, Compare
 from ...model.statements import Assign, Block, While
 from ..pass_ import Changes
 from .bounds import start_of
-
-_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
 
 
 class Flagged:
@@ -93,12 +80,12 @@ def _flag(test: Expression) -> Name | None:
 
 def _holds(test: Compare, loop: While) -> bool:
     """Whether a comparison of numbers is true with what names are given before a loop."""
-    if len(test.operands) != 2 or test.operators[0] not in _COMPARE:
+    if len(test.operands) != 2 or test.operators[0] not in COMPARISONS:
         return False
     sides = [_number(side, loop) for side in test.operands]
     if None in sides:
         return False
-    return bool(_COMPARE[test.operators[0]](*sides))
+    return bool(COMPARISONS[test.operators[0]](*sides))
 
 
 def _number(node: Expression, loop: While) -> int | float | None:

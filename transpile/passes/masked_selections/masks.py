@@ -17,9 +17,9 @@ from ...model.expressions import (
     Lambda,
     Name,
     NamedExpression,
-    Slice,
     Starred,
     Subscript,
+    is_whole,
 )
 from ...model.names import dotted, index_parts, is_inplace
 from ...model.node import Expression, Node
@@ -48,17 +48,11 @@ def mask_in(node: Subscript) -> Expression | None:
         return None
     first, *rest = parts
     base, value = of(node.object), of(first)
-    if not isinstance(base, Tensor) or base.host or not all(map(_is_whole, rest)):
+    if not isinstance(base, Tensor) or base.host or not all(map(is_whole, rest)):
         return None
     if not isinstance(value, Tensor) or value.kind not in ("b", "u"):
         return None
     return None if value.number or value.python else first
-
-
-def _is_whole(place: Expression) -> bool:
-    if isinstance(place, Slice):
-        return place.lower is None and place.upper is None and place.step is None
-    return isinstance(place, Constant) and place.constant is ...
 
 
 def _is_call(node: Call) -> bool:

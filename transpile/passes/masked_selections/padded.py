@@ -17,7 +17,7 @@ from ...facts.memory.paths import of
 from ...facts.program import ProgramFacts
 from ...facts.rowwise import Rowwise
 from ...facts.values.lattice import External, Method, Module, Static, Torch
-from ...model.expressions import Attribute, Call, Constant, Name, Slice, Subscript
+from ...model.expressions import Attribute, Call, Name, Slice, Subscript, is_constant, is_none
 from ...model.names import below, bound_once, index_parts, names_assigned, target_names
 from ...model.node import Expression, Statement
 from ...model.operators import Compare
@@ -221,4 +221,4 @@ class Rows:
 def _is_whole(place: Expression) -> bool:
     if isinstance(place, Slice):
         return not any(place.children())
-    return isinstance(place, Constant) and (place.constant is None or place.constant is ...)
+    return is_none(place) or is_constant(place, ...)

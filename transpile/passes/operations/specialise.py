@@ -1,7 +1,6 @@
 """Which way the body of a rule takes at a call: partial evaluation of its tests."""
 
 import functools
-import operator
 from collections.abc import Callable
 from collections.abc import Sequence as Sequence_
 from typing import Any
@@ -10,7 +9,7 @@ from ...facts.values.lattice import NONE, Sequence, Static, Tensor, Torch, least
 from ...model.expressions import Attribute, Call, Comprehension, Constant, Display, Name
 from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
-from ...model.operators import Boolean, Compare, Conditional, Unary
+from ...model.operators import COMPARISONS, Boolean, Compare, Conditional, Unary
 from ...model.rulebook import Definition
 from ...model.statements import If, Raise, Return
 from ...source.lower_ast import lower_statements, lowered
@@ -269,12 +268,7 @@ _QUESTIONS: dict[str, Callable[..., Any]] = {
     "all": Specialised._all_have_dims,
 }
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
+    **COMPARISONS,
     "in": lambda a, b: a in b,
     "not in": lambda a, b: a not in b,
 }

@@ -8,7 +8,7 @@ from ...facts.memory.paths import spelled
 from ...facts.values.lattice import Mapping, Sequence, Static, Tensor
 from ...model.copy import clone
 from ...model.effects import Put, Support
-from ...model.expressions import Call, Constant, Lambda, Name, Slice, Subscript
+from ...model.expressions import Call, Constant, Lambda, Name, Slice, Subscript, is_whole
 from ...model.node import Expression, Node
 from ...model.operators import Binary
 from ...model.program import Parameter
@@ -16,7 +16,7 @@ from ...source.lower_ast import expression
 from .conversion import Conversion
 from .literals import known, literal
 from .subscripts import is_mask, not_zero, place, tell_masks
-from .windows import OPERATORS, is_whole, parts_of, window
+from .windows import OPERATORS, parts_of, window
 
 _WHOLE = ("data", "item")
 _WORDS = {operator: word for word, operator in OPERATORS.items()}

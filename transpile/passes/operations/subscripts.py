@@ -4,7 +4,16 @@ from collections.abc import Callable
 
 from ...facts.values.lattice import External, Sequence, Static, Tensor, Torch
 from ...model.effects import Put
-from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Subscript
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Constant,
+    Display,
+    Name,
+    Slice,
+    Subscript,
+    is_whole,
+)
 from ...model.node import Expression, Node
 from ...model.operators import Compare
 from ...model.program import Function
@@ -16,7 +25,7 @@ from .inline import Use
 from .literals import known, literal
 from .methods import asked, method_of
 from .specialise import Refused
-from .windows import is_whole, parts_of, window
+from .windows import parts_of, window
 
 
 def subscript(c: Conversion, node: Node) -> bool:

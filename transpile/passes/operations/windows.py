@@ -12,7 +12,7 @@ from dataclasses import replace
 from ...facts.values.lattice import Static, is_traced
 from ...model.copy import clone
 from ...model.effects import Put, Support
-from ...model.expressions import Call, Constant, Display, Slice, Subscript
+from ...model.expressions import Call, Constant, Display, Slice, Subscript, is_whole
 from ...model.node import Expression
 from ...model.operators import Binary
 from ...model.rulebook import Definition
@@ -30,13 +30,6 @@ def parts_of(index: Expression) -> list[Expression]:
     """The indices between the brackets."""
     several = isinstance(index, Display) and index.kind == "tuple" and index.enclosed is None
     return index.elements if isinstance(index, Display) and several else [index]
-
-
-def is_whole(part: Expression) -> bool:
-    """`:` or `...`"""
-    if isinstance(part, Slice):
-        return part.lower is None and part.upper is None and part.step is None
-    return literal(part) is ...
 
 
 def window(c: Conversion, node: Subscript | Put) -> bool:

@@ -29,7 +29,7 @@ from ...facts.values.lattice import (
 )
 from ...model.copy import clone
 from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, NewArray
-from ...model.expressions import Attribute, Call, Constant, Display
+from ...model.expressions import Attribute, Call, Constant, Display, is_constant
 from ...model.names import leaves, text
 from ...model.node import Expression
 from ...model.operators import sides
@@ -175,7 +175,7 @@ def _is_stored(scene: Scene, call: Call) -> bool:
 def _parameter(scene: Scene, call: Call, declared: bool) -> None:
     """The value of `nn.Parameter(v)` where that is said otherwise, else an array that is made."""
     flag = call.keyword("requires_grad")
-    if flag is not None and not (isinstance(flag, Constant) and flag.constant is True):
+    if flag is not None and not is_constant(flag, True):
         known = isinstance(flag, Constant)
         trained = "not trained in torch" if known else f"trained in torch by {text(flag)}"
         where = "" if known else "where that is false, "

@@ -19,7 +19,7 @@ from ...facts.modules import SUBMODULE, Library, Modules
 from ...facts.values import lattice
 from ...model.edits import Edits
 from ...model.effects import BUFFER, PARAM, Declare, New, NewArray
-from ...model.expressions import Attribute, Call, Constant, Name
+from ...model.expressions import Attribute, Call, Constant, Name, is_constant
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Conditional, sides
@@ -72,7 +72,7 @@ def _declared(method: Method, edits: Edits) -> None:
         calls = [n for n in sides(value) if isinstance(n, Call) and _word(n) is not None]
         for call in calls:
             edits.replace(call, lambda call: call.arguments[0])
-        persistent = not any(_is_false(call.keyword("persistent")) for call in calls)
+        persistent = not any(is_constant(call.keyword("persistent"), False) for call in calls)
         edits.change(assign, _declare(kind, target.name, persistent))
     for call in method.function.nodes(Call):
         built = method.builds(call)
@@ -103,10 +103,6 @@ def _outside(call: Node) -> Node | None:
     while isinstance(around, Conditional):
         around = around.parent
     return around
-
-
-def _is_false(node: Expression | None) -> bool:
-    return isinstance(node, Constant) and node.constant is False
 
 
 def _declare(kind: str, name: str, persistent: bool) -> Callable[[Assign], None]:

@@ -8,7 +8,7 @@ from ...facts.values.calls import is_super
 from ...facts.values.lattice import Module, Torch
 from ...model.classes import PLAIN_MODULE
 from ...model.effects import Unconverted
-from ...model.expressions import Attribute, Call, Constant, Name, Starred
+from ...model.expressions import Attribute, Call, Constant, Name, Starred, is_constant
 from ...model.names import dotted, in_scope, is_docstring, is_target, text
 from ...model.node import Node, Statement
 from ...model.positions import source_of
@@ -103,7 +103,7 @@ def _sets_eval(call: Call) -> bool:
     if not isinstance(function, Attribute) or function.name not in MODES:
         return False
     given = call.arguments[0] if call.arguments else None
-    off = isinstance(given, Constant) and given.constant is False
+    off = is_constant(given, False)
     return function.name == "eval" or function.name == "train" and off
 
 

@@ -2,7 +2,7 @@
 
 import keyword
 from collections.abc import Iterator
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 from ...facts.values import Values
 from ...facts.values.calls import is_super
@@ -17,8 +17,9 @@ from ...model.expressions import (
     Name,
     Starred,
     Subscript,
+    is_constant,
 )
-from ...model.names import dotted, everywhere, is_inplace, is_own, text
+from ...model.names import dotted, everywhere, is_inplace, is_item, is_own, text
 from ...model.node import Expression, Node
 from ...model.program import Class, Function
 from ...model.statements import Assign
@@ -67,7 +68,7 @@ def registration(call: Node, own: str | None, others: bool = False) -> Registrat
     if name is None or value is None:
         return None
     persistent = given.get("persistent")
-    kept = not (isinstance(persistent, Constant) and persistent.constant is False)
+    kept = not is_constant(persistent, False)
     return Registration(function.name, name, value, kept, held)
 
 
@@ -132,7 +133,7 @@ def _root(node: Expression, own: str | None) -> str | None:
 def without_gradient(value: Node | None) -> bool:
     """`nn.Parameter(w, requires_grad=False)`"""
     word = value.keyword("requires_grad") if isinstance(value, Call) else None
-    return isinstance(word, Constant) and word.constant is False
+    return is_constant(word, False)
 
 
 def holds_arrays(value: object) -> bool:
@@ -162,11 +163,6 @@ def is_plain(values: Values, node: Expression, method: Function) -> bool:
         return value != NONE
     given = {p.name for p in method.parameters}
     return value == UNKNOWN and isinstance(node, Name) and node.id in given
-
-
-def is_item(node: Node) -> TypeGuard[Subscript]:
-    """`self.net[1]`"""
-    return isinstance(node, Subscript) and isinstance(node.index, Constant)
 
 
 def is_tie(values: Values, value: Node | None, own: str | None) -> bool:

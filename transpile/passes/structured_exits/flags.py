@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from ...facts.bindings import bound
 from ...facts.carried.places import certain
 from ...facts.values.lattice import UNKNOWN, Static
-from ...model.copy import clone
+from ...model.copy import moved_copy
 from ...model.effects import Unset
 from ...model.expressions import Constant, Name
 from ...model.names import in_scope, names_assigned, target_names
-from ...model.node import Expression, Statement
+from ...model.node import Statement
 from ...model.operators import Binary, Boolean
 from ...model.statements import Assign, Block, Break, For, If, Pass, Return, While
 from ..truth import negated, told, traced
@@ -192,7 +192,7 @@ class Flags:
             known, value = value.value, Name(left.result)
             value.value = known
         elif value is not None:
-            value = _copied(value)
+            value = moved_copy(value)
         leave = Block([Return(value)])
         if left.returned:
             # a bool of Python's where no turn asks data, of which `~` is another thing
@@ -254,9 +254,3 @@ def _unset(name: str) -> Assign:
     start = Unset()
     start.value = UNKNOWN
     return Assign([Name(name)], start)
-
-
-def _copied(node: Expression) -> Expression:
-    made = clone(node)
-    made.slot = None
-    return made

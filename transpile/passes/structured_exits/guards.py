@@ -10,7 +10,7 @@ sides are computed. The side that both tests lead to is written twice, if it is 
 
 from collections.abc import Sequence
 
-from ...model.copy import clone
+from ...model.copy import moved_copy
 from ...model.endings import always_returns
 from ...model.expressions import Attribute, Name
 from ...model.names import dotted, in_scope
@@ -40,7 +40,7 @@ def _both(node: If, test: Boolean) -> bool:
     other = node.orelse
     if other is not None and is_long(other.body):
         return False
-    inner = If(test.right, Block(), None if other is None else _copied(other))
+    inner = If(test.right, Block(), None if other is None else moved_copy(other))
     test.replace(test.left)
     body = node.body
     body.wrap(lambda old: Block([_with_body(inner, old)]))
@@ -52,19 +52,13 @@ def _with_body(node: If, body: Block) -> If:
     return node
 
 
-def _copied(block: Block) -> Block:
-    made = clone(block)
-    made.slot = None
-    return made
-
-
 def _either(block: Block, node: If, test: Boolean, rest: Sequence[Statement]) -> bool:
     """`if m is None or m.sum() > 0:` where what follows needs what is not None."""
     guarded = _compared(test.left, "is")
     following = [*(node.orelse.body if node.orelse is not None else []), *rest]
     if not guarded or is_long(node.body.body) or not _reads(following, guarded):
         return False
-    inner = If(test.right, _copied(node.body))
+    inner = If(test.right, moved_copy(node.body))
     test.replace(test.left)
     if node.orelse is None and always_returns(node.body):
         block.insert_after(node, [inner])

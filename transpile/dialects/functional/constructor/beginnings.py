@@ -225,9 +225,7 @@ def method(
     if isinstance(elsewhere, Expression) and not statements:
         body = Block([Return(elsewhere)])
     made = Function(name, [Parameter(me), Parameter("key")], body)
-    made.comments = "\n", ""
-    constructor = next(s for s in cls.body.body if isinstance(s, Function) and s.name == "__init__")
-    cls.body.insert_after(constructor, [made])
+    _behind_constructor(cls, made)
     write(made)
     _as_display(made, whole)
     return made
@@ -239,6 +237,10 @@ def give_property(cls: Class, me: str, declare: Statement) -> None:
     body = Block([Return(declare.expression)])
     made = Function(declare.name, [Parameter(me)], body, [Name("property")])
     body.body[0].comments = comments(declare)
+    _behind_constructor(cls, made)
+
+
+def _behind_constructor(cls: Class, made: Function) -> None:
     made.comments = "\n", ""
     constructor = next(s for s in cls.body.body if isinstance(s, Function) and s.name == "__init__")
     cls.body.insert_after(constructor, [made])
