@@ -1,5 +1,8 @@
 """Whether control passes the end of statements."""
 
+from ..model.node import Expression, Node
+from ..model.program import Scope
+from ..model.statements import For, While
 from .node import Statement
 from .statements import Block, Break, Continue, If, Raise, Return, With
 
@@ -23,3 +26,14 @@ def _ends(current: Statement, kinds: tuple[type[Statement], ...]) -> bool:
     if isinstance(current, With):
         return any(_ends(inner, kinds) for inner in current.body.body)
     return isinstance(current, kinds)
+
+
+def own_jumps(node: Node) -> list[Break | Continue]:
+    """The jumps at or below a node that belong to the loop around it."""
+    if isinstance(node, (Break, Continue)):
+        return [node]
+    if isinstance(node, (For, While)):
+        return own_jumps(node.orelse) if node.orelse is not None else []
+    if isinstance(node, (Scope, Expression)):
+        return []
+    return [found for child in node.children() for found in own_jumps(child)]

@@ -18,18 +18,7 @@ from .expressions import (
 )
 from .node import Expression, N, Node, Statement
 from .program import Class, File, Function, Scope
-from .statements import (
-    Assign,
-    Block,
-    Break,
-    Continue,
-    ExpressionStatement,
-    For,
-    Import,
-    Return,
-    While,
-    With,
-)
+from .statements import Assign, Block, ExpressionStatement, For, Import, Return, With
 
 _SCOPES = frozenset({Function, Class, Lambda})
 _SIMPLE = (Assign, ExpressionStatement, Return)  # the most frequent of those without a block
@@ -240,17 +229,6 @@ def _bindings(scope: Scope) -> Counter[str]:
     found = Counter(name for node in everywhere(scope, *kinds) for name in binds(node))
     found.update(inner.name for inner in everywhere(scope, Function))
     return found
-
-
-def jumps(node: Node) -> bool:
-    """Whether a `break` or `continue` below a node leaves a loop around it."""
-    if isinstance(node, (Break, Continue)):
-        return True
-    if isinstance(node, (For, While)):
-        return node.orelse is not None and jumps(node.orelse)
-    if isinstance(node, Scope):
-        return False
-    return any(jumps(child) for child in node.children() if not hasattr(child, "value"))
 
 
 def calls_of(nodes: Iterable[Node]) -> list[Call]:

@@ -1,10 +1,11 @@
 """Truth values as expressions: what is one, how it is asked for, and its opposite."""
 
 from ..facts.values.lattice import Static, Tensor, is_traced
-from ..model.expressions import Attribute, Call, Constant
+from ..model.expressions import Attribute, Call, Constant, Name
 from ..model.names import dotted
-from ..model.node import Expression
+from ..model.node import Expression, Node
 from ..model.operators import Binary, Boolean, Compare, Unary
+from ..model.statements import For, If, While
 from ..source.lower_ast import expression
 
 _INVERSE = {"==": "!=", "!=": "=="}
@@ -15,6 +16,20 @@ _ASKING = frozenset("any all isnan isinf isfinite allclose array_equal logical_n
 def traced(node: Expression) -> bool:
     """Whether an expression is certain to be computed from data."""
     return node.value is not None and is_traced(node.value)
+
+
+def is_branch_on_data(node: Node) -> bool:
+    """Whether data choose a side."""
+    return isinstance(node, If) and traced(node.test)
+
+
+def is_loop_on_data(node: Node) -> bool:
+    """Whether the number of turns of a loop follows from data."""
+    if isinstance(node, While):
+        return traced(node.test)
+    over = node.iterable if isinstance(node, For) else None
+    counting = isinstance(over, Call) and isinstance(over.function, Name)
+    return counting and over.function.id == "range" and any(map(traced, over.arguments))  # type: ignore[union-attr]
 
 
 def told(node: Expression, python: bool = False) -> Expression:

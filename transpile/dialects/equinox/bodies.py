@@ -1,14 +1,12 @@
 """What the body of a loop over modules does beside changing them: how it ends, what it freezes."""
 
-from collections.abc import Iterator
-
 from ...facts.values.lattice import Tensor
 from ...model.effects import Detached
 from ...model.expressions import Attribute, Call, Name
 from ...model.names import dotted
 from ...model.node import Node, Statement
 from ...model.program import Function
-from ...model.statements import Assign, Block, Break, Continue, ExpressionStatement, For, If, Return
+from ...model.statements import Assign, Block, Break, ExpressionStatement, For, If, Return
 
 # What a loop goes over: how its body is mapped, and whether it takes names too.
 WALKS = {
@@ -21,17 +19,6 @@ WALKS = {
     "parameters": ("map_parameters", False),
     "named_parameters": ("map_parameters", True),
 }
-
-
-def jumps(body: Block) -> Iterator[Statement]:
-    """Each `continue` of the loop itself."""
-    for statement in body.body:
-        if isinstance(statement, Continue):
-            yield statement
-        if not isinstance(statement, (For, Function)):
-            for child in statement.children():
-                if isinstance(child, Block):
-                    yield from jumps(child)
 
 
 def is_read_below(statement: Statement, name: str) -> bool:

@@ -19,6 +19,7 @@ from ...facts.values.lattice import Method, Module
 from ...model.copy import clone
 from ...model.edits import block_of
 from ...model.effects import Key, Support, Walk
+from ...model.endings import own_jumps
 from ...model.expressions import (
     Attribute,
     Call,
@@ -35,7 +36,7 @@ from ...model.node import Expression, Statement
 from ...model.program import Function, Parameter
 from ...model.statements import Block, ExpressionStatement, For, Return
 from ..fresh import fresh
-from .bodies import WALKS, jumps, leaves
+from .bodies import WALKS, leaves
 from .places import Places, Unplaced
 from .plan import Plan
 
@@ -164,7 +165,7 @@ class Loops:
         self.places.own.update(names)
         body, changed = loop.body, changed or names[-1]
         self._write(body)
-        for jump in list(jumps(body)):
+        for jump in own_jumps(body):
             block_of(jump).substitute(jump, [Return(Name(changed))])
         body.append([Return(Name(changed))])
         made = Function(name, [Parameter(n) for n in names], body)

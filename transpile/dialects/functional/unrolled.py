@@ -9,8 +9,9 @@ from ...facts.bindings.activity import bound
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module, Value
 from ...model.copy import clone
+from ...model.endings import own_jumps
 from ...model.expressions import Attribute, Call, Display, Lambda, Name, Starred
-from ...model.names import below, is_called, jumps, root, target_names, text
+from ...model.names import below, is_called, root, target_names, text
 from ...model.node import Expression, Statement
 from ...model.operators import Binary
 from ...model.program import Class, Function
@@ -48,7 +49,7 @@ def _turns(function: Function, loop: For) -> list[Turn] | None:
     held = [v for t in turns for v in ([t.expression] if isinstance(t, Starred) else t.values())]
     if not any(isinstance(value.value, Module) for value in held):
         return None
-    plain = loop.orelse is None and not jumps(loop.body) and not names & set(bound(loop.body))
+    plain = loop.orelse is None and not own_jumps(loop.body) and not names & set(bound(loop.body))
     inside = any(True for _ in below(loop.body, Function, Lambda))
     return turns if plain and not inside and not names & _met_outside(function, loop) else None
 

@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Iterator
 
 from ...model import statements as nodes
+from ...model.endings import own_jumps
 from ...model.expressions import Call, Name, Subscript
-from ...model.names import dotted, in_scope, jumps, names_assigned
+from ...model.names import dotted, in_scope, names_assigned
 from ...model.node import Expression, Node, Statement
 from ...model.program import Class, Function
 from ...model.statements import Block
@@ -151,7 +152,7 @@ def _leaves_on_data(frame: Frame, loop: nodes.For | nodes.While) -> bool:
     memory = frame.facts.memory
     branches = memory.get(("leaving", loop))
     if branches is None:
-        branches = [n for n in in_scope(loop.body, nodes.If) if jumps(n)]
+        branches = [n for n in in_scope(loop.body, nodes.If) if own_jumps(n)]
         memory["leaving", loop] = branches
     return any(is_traced(frame.facts.of(n.test)) for n in branches)
 

@@ -21,16 +21,17 @@ from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Mapping, Module, Tensor, is_traced
 from ...model.carry import Carry, Effects
 from ...model.control_flow import Cond
-from ...model.endings import always_returns
+from ...model.endings import always_returns, own_jumps
 from ...model.expressions import Call, is_none
-from ...model.names import dotted, in_scope, jumps, target_names
+from ...model.names import dotted, in_scope, target_names
 from ...model.node import Node
 from ...model.operators import Unary
 from ...model.program import Function, Scope
 from ...model.statements import Assign, Block, ExpressionStatement, If, Raise, Return
+from ...passes.truth import is_branch_on_data
 from ..outlining import Refused, nested, refuse, refuse_first, refuse_sorted
 from ..pass_ import Changes, Pass
-from .appended import Appended, of_branch, on_data
+from .appended import Appended, of_branch
 from .results import differ, returned, returns_none
 from .saying import waiting
 
@@ -42,7 +43,7 @@ _EMPTY = "a mask of nothing stays a mask here: what is made with it must be what
 def run(scope: Scope, facts: ProgramFacts) -> Changes:
     """Make every branch on data of one function a `Cond`, or refuse it."""
     changes = Changes(scope)
-    if isinstance(scope, Function) and any(on_data(n) for n in scope.nodes(If)):
+    if isinstance(scope, Function) and any(is_branch_on_data(n) for n in scope.nodes(If)):
         _Branches(scope, facts, changes).visit(scope.body)
     return changes
 
@@ -59,12 +60,12 @@ class _Branches:
 
     def visit(self, node: Node) -> None:
         """See to all branches below a node, inner ones first."""
-        if isinstance(node, If) and not isinstance(node, Cond) and on_data(node):
+        if isinstance(node, If) and not isinstance(node, Cond) and is_branch_on_data(node):
             if node not in self.appended:
                 self._collect(node)
         for child in nested(node):
             self.visit(child)
-        if not isinstance(node, If) or isinstance(node, Cond) or not on_data(node):
+        if not isinstance(node, If) or isinstance(node, Cond) or not is_branch_on_data(node):
             return
         if _is_empty(node):
             self.changes.report("taken-for-granted", node.test, _EMPTY)
@@ -197,7 +198,7 @@ class _Branches:
         for block in _blocks(node):
             if any(True for _ in in_scope(block, Raise)):
                 raise Refused(f"a raise {WHERE}")
-            if jumps(block):
+            if own_jumps(block):
                 raise Refused(f"a break or continue {WHERE}")
             refuse_first(self._objects(node, block))
         for block in _blocks(node):

@@ -10,19 +10,15 @@ else:                       else:
 from collections.abc import Callable, Iterator
 
 from ...facts.carried.obstacles import is_object
-from ...facts.values.lattice import Tensor, is_traced
+from ...facts.values.lattice import Tensor
 from ...model.carry import Carried, Carry
 from ...model.expressions import Attribute, Call, Name
 from ...model.fresh import Names
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function
 from ...model.statements import Assign, ExpressionStatement, If
+from ...passes.truth import is_branch_on_data
 from ..pass_ import Changes
-
-
-def on_data(node: Node) -> bool:
-    """Whether a statement is a branch on data."""
-    return isinstance(node, If) and node.test.value is not None and is_traced(node.test.value)
 
 
 class Appended:
@@ -72,7 +68,7 @@ def _appends(node: If) -> list[ExpressionStatement] | None:
     found: list[ExpressionStatement] = []
     for block in (node.body, node.orelse):
         last: Statement | None = block.body[-1] if block is not None and block.body else None
-        if isinstance(last, If) and on_data(last):
+        if isinstance(last, If) and is_branch_on_data(last):
             inner = _appends(last)
             if inner is None:
                 return None

@@ -16,11 +16,13 @@ from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Tensor
 from ...model.carry import Carry
 from ...model.control_flow import Loop, Repeat
-from ...model.expressions import Call, Constant, Name
-from ...model.names import dotted, in_scope, jumps, target_names
+from ...model.endings import own_jumps
+from ...model.expressions import Constant, Name
+from ...model.names import in_scope, target_names
 from ...model.node import Node
 from ...model.program import Function, Scope
 from ...model.statements import Assign, Block, For, If, Raise, Return, While
+from ...passes.truth import is_loop_on_data
 from ..outlining import Refused, bound_by, nested, refuse, refuse_first, refuse_sorted
 from ..pass_ import Changes, Pass
 from ..truth import traced
@@ -38,19 +40,9 @@ UNBOUNDED = (
 def run(scope: Scope, facts: ProgramFacts) -> Changes:
     """Make every loop that data end, of one function, a node that says so, or refuse it."""
     changes = Changes(scope)
-    if isinstance(scope, Function) and any(_on_data(n) for n in scope.nodes(For, While)):
+    if isinstance(scope, Function) and any(is_loop_on_data(n) for n in scope.nodes(For, While)):
         _Loops(scope, facts, changes).visit(scope.body)
     return changes
-
-
-def _on_data(node: Node) -> bool:
-    """Whether the number of turns of a loop follows from data."""
-    if isinstance(node, While):
-        return traced(node.test)
-    counted = isinstance(node, For) and isinstance(node.iterable, Call)
-    if not counted or dotted(node.iterable.function) != "range":  # type: ignore[attr-defined]
-        return False
-    return any(map(traced, node.iterable.arguments))  # type: ignore[attr-defined]
 
 
 class _Loops:
@@ -67,7 +59,7 @@ class _Loops:
         for child in nested(node):
             self.visit(child)
         kind = node.__class__
-        if kind is not While and kind is not For or not _on_data(node):
+        if kind is not While and kind is not For or not is_loop_on_data(node):
             return
         assert isinstance(node, (While, For))
         try:
@@ -154,7 +146,7 @@ class _Loops:
         left = any(traced(n.test) for n in in_scope(body, If))
         if left or any(n in self.kept for n in in_scope(body, For, While)):
             raise Refused(f"another branch or loop is left to Python {WHERE}", keep=True)
-        if jumps(body):
+        if own_jumps(body):
             raise Refused(f"a break or continue {WHERE}")
         refuse_first(self.obstacles.of_block(body, certain(body)))
 

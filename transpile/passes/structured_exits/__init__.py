@@ -32,9 +32,9 @@ from ...model.copy import clone
 from ...model.operators import Boolean
 from ...model.program import Function, Scope
 from ...model.statements import Break, Continue, For, If, Raise, Return, While
+from ...passes.truth import is_branch_on_data, is_loop_on_data
 from ..pass_ import Changes, Pass
 from ..truth import traced
-from .ends import is_branch_on_data, is_loop_on_data
 from .exits import Exits
 
 __all__ = ["PASS", "run"]

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from ...facts.bindings import read
 from ...facts.values.lattice import Static
 from ...model.edits import leave_out
-from ...model.expressions import Call, Constant, Name
+from ...model.expressions import Constant
 from ...model.names import in_scope
 from ...model.node import Expression, Node, Statement
-from ...model.program import Scope
 from ...model.statements import (
     Assign,
     Block,
@@ -23,21 +22,7 @@ from ...model.statements import (
     While,
     With,
 )
-from ..truth import traced
-
-
-def is_branch_on_data(node: Node) -> bool:
-    """Whether data choose a side."""
-    return isinstance(node, If) and traced(node.test)
-
-
-def is_loop_on_data(node: Node) -> bool:
-    """Whether the number of turns of a loop follows from data."""
-    if isinstance(node, While):
-        return traced(node.test)
-    over = node.iterable if isinstance(node, For) else None
-    counting = isinstance(over, Call) and isinstance(over.function, Name)
-    return counting and over.function.id == "range" and any(map(traced, over.arguments))  # type: ignore[union-attr]
+from ...passes.truth import is_branch_on_data
 
 
 def is_endless(test: Expression) -> bool:
@@ -66,17 +51,6 @@ def returns_on_data(node: Node) -> bool:
     if not isinstance(node, (If, With, For, While, Try)):
         return False
     return any(returns_on_data(s) for block in blocks(node) for s in block.body)
-
-
-def own_jumps(node: Node) -> list[Break | Continue]:
-    """The jumps at or below a node that belong to the loop around it."""
-    if isinstance(node, (Break, Continue)):
-        return [node]
-    if isinstance(node, (For, While)):
-        return own_jumps(node.orelse) if node.orelse is not None else []
-    if isinstance(node, (Scope, Expression)):
-        return []
-    return [found for child in node.children() for found in own_jumps(child)]
 
 
 def end_quietly(block: Block, on_data: bool = False) -> None:

@@ -7,10 +7,10 @@ from ...facts.bindings import Liveness, bound
 from ...model.copy import clone
 from ...model.diagnostics import Diagnostic
 from ...model.effects import Unconverted
-from ...model.endings import always_returns, completes
+from ...model.endings import always_returns, completes, own_jumps
 from ...model.expressions import Name, is_none
 from ...model.fresh import Names
-from ...model.names import dotted, jumps, names_assigned
+from ...model.names import dotted, names_assigned
 from ...model.node import Expression, Node, Statement
 from ...model.positions import place, source_of
 from ...model.program import Function
@@ -27,17 +27,10 @@ from ...model.statements import (
     While,
     With,
 )
+from ...passes.truth import is_branch_on_data
 from ..truth import negated
 from . import guards
-from .ends import (
-    blocks,
-    end_quietly,
-    is_branch_on_data,
-    leaves,
-    only_raises,
-    returns,
-    returns_on_data,
-)
+from .ends import blocks, end_quietly, leaves, only_raises, returns, returns_on_data
 from .flags import Flags, Left, last_break
 
 
@@ -98,9 +91,9 @@ class Exits:
         it stands in.
         """
         if is_branch_on_data(node):
-            return returns(node) or jumps(node)
+            return returns(node) or bool(own_jumps(node))
         if self.loop is not None and isinstance(node, If):
-            if jumps(node) or self.loop.flag and returns(node):
+            if own_jumps(node) or self.loop.flag and returns(node):
                 return True  # the turn becomes a function: no jump can stay one
         if isinstance(node, (If, With)):
             return any(self.holds(s) for block in blocks(node) for s in block.body)

@@ -16,13 +16,15 @@ from ...facts.carried.places import certain
 from ...facts.values.lattice import UNKNOWN, Static
 from ...model.copy import moved_copy
 from ...model.effects import Unset
+from ...model.endings import own_jumps
 from ...model.expressions import Constant, Name
 from ...model.names import in_scope, names_assigned, target_names
 from ...model.node import Statement
 from ...model.operators import Binary, Boolean
 from ...model.statements import Assign, Block, Break, For, If, Pass, Return, While
+from ...passes.truth import is_branch_on_data, is_loop_on_data
 from ..truth import negated, told, traced
-from .ends import is_branch_on_data, is_endless, is_loop_on_data, names_read, own_jumps
+from .ends import is_endless, names_read
 from .equality import equal
 
 if TYPE_CHECKING:
