@@ -88,14 +88,15 @@ class Node:
                 found.append(part)
         return found
 
-    def walk(self) -> Iterator[Node]:
-        """This node and everything below it, outer before inner, in the order of the source."""
+    def walk(self, apart: tuple[type[Node], ...] = ()) -> Iterator[Node]:
+        """This node and everything below it, outer before inner, in the order of the source; not
+        what is below nodes of the classes `apart`."""
         stack = [self]
         pop, extend = stack.pop, stack.extend
         while stack:
             node = pop()
             yield node
-            if node.parts:
+            if node.parts and not (apart and isinstance(node, apart)):
                 below = node.children()
                 below.reverse()
                 extend(below)

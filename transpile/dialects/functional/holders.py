@@ -266,12 +266,7 @@ class Holders:
 
 def _bound_in(body: Node, name: str) -> Iterator[tuple[Expression, Node]]:
     """What binds a name in a block; comprehensions and functions inside have their own."""
-    stack: list[Node] = [body]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, (Function, Lambda, Class, Comprehension)):
-            continue
-        stack.extend(node.children())
+    for node in body.walk((Function, Lambda, Class, Comprehension)):
         if isinstance(node, Assign) and node.expression is not None:
             for target in node.targets:
                 if name in target_names(target):

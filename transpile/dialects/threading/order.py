@@ -43,12 +43,7 @@ def holds(node: Node | None, wanted: Callable[[Node], bool]) -> bool:
 
 def running(node: Node) -> Iterator[Node]:
     """The nodes at or below one that run when it is evaluated, functions inside left out."""
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        yield current
-        if not isinstance(current, (Function, Class, Lambda)):
-            stack.extend(reversed(current.children()))
+    return node.walk((Function, Class, Lambda))
 
 
 def is_fixed(node: Expression) -> bool:

@@ -2,13 +2,13 @@
 before.
 """
 
-from collections.abc import Iterator, Set
+from collections.abc import Set
 
 from ...model.expressions import Call, Lambda
 from ...model.names import target_names
-from ...model.node import Expression, Node
+from ...model.node import Expression
 from ...model.program import Class, Function
-from ...model.statements import Assign, Block, For, With
+from ...model.statements import Assign, For, With
 from ..bindings import read
 from ..values import lattice
 from ..values.lattice import Tensor, Value
@@ -27,6 +27,9 @@ def may_carry(value: Value | None) -> bool:
         return may_carry(value.element)
     plain = lattice.Static, lattice.Module, lattice.Torch, lattice.External, lattice.Package
     return not isinstance(value, plain)
+
+
+_APART = (Function, Class, Lambda)  # what is inside runs where it is called
 
 
 class Off:
@@ -63,7 +66,7 @@ class Off:
 
     def assigned(self) -> set[str]:
         """The names that assignments of the block bind."""
-        found = (n for n in within_function(self.body) if isinstance(n, Assign))
+        found = (n for n in self.body.walk(_APART) if isinstance(n, Assign))
         return {name for node in found for t in node.targets for name in target_names(t)}
 
     def _own(self) -> set[str]:
@@ -71,7 +74,7 @@ class Off:
         is x.
         """
         found: set[str] = set()
-        nodes = [n for n in within_function(self.body) if isinstance(n, (Assign, For))]
+        nodes = [n for n in self.body.walk(_APART) if isinstance(n, (Assign, For))]
         while True:
             before = len(found)
             for node in nodes:
@@ -89,20 +92,8 @@ class Off:
         `if n == 3: u = u * 2`. They are constant from where they are computed.
         """
         found: dict[str, set[str]] = {}
-        for node in within_function(self.body):
+        for node in self.body.walk(_APART):
             if isinstance(node, Assign) and node.expression is not None and not node.operator:
                 for name in (n for t in node.targets for n in target_names(t)):
                     found.setdefault(name, set()).add(self.assigns(node))
         return {name for name in self.own if found.get(name, {COMPUTED}) != {COMPUTED}}
-
-
-def within_function(block: Block) -> Iterator[Node]:
-    """What runs where a block does: not what is inside functions that are defined in it."""
-    stack: list[Node] = [block]
-    while stack:
-        node = stack.pop()
-        yield node
-        if not isinstance(node, (Function, Class, Lambda)):
-            children = node.children()
-            children.reverse()
-            stack.extend(children)
