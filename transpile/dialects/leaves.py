@@ -46,13 +46,14 @@ def detached(node: Detached, support: Callable[[str], Expression]) -> Call:
     return Call(Attribute(Name("lax"), "stop_gradient"), [node.expression])
 
 
-def put(call: Call, made: Expression) -> None:
-    """Put the answer where the call stood: `not hasattr(…)` is `"w" not in params`."""
-    around = call.parent
-    if isinstance(around, Unary) and around.operator == "not" and isinstance(made, Compare):
-        around.replace(turned(made))
+def put(asked: Expression, made: Expression) -> None:
+    """Put the answer where a question stood: `not hasattr(…)` is `"w" not in params`."""
+    around = asked.parent
+    negated = isinstance(around, Unary) and around.operator == "not"
+    if negated and isinstance(made, (Compare, Unary)):
+        around.replace(turned(made))  # type: ignore[union-attr]
     else:
-        call.replace(made)
+        asked.replace(made)
 
 
 def _may_hold_dicts(value: Value | None) -> bool:

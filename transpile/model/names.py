@@ -44,6 +44,11 @@ def last_word(node: Node | None) -> str:
     return (dotted(node) or "").rpartition(".")[2]
 
 
+def own_word(node: Node | None) -> str:
+    """`c` of `c` and of `f(x).c`, or nothing."""
+    return node.id if isinstance(node, Name) else node.name if isinstance(node, Attribute) else ""
+
+
 def imported(scope: Scope, node: Node) -> str:
     """The dotted name that an import of a scope, or at the top of its file, gives to an expression,
     or nothing."""
@@ -239,6 +244,14 @@ def calls_of(nodes: Iterable[Node]) -> list[Call]:
 def is_called(node: Node) -> bool:
     """Whether a node is what a call calls."""
     return isinstance(node.parent, Call) and node.parent.function is node
+
+
+def bound_name(statement: Node) -> str | None:
+    """The one name that an assignment binds, and does nothing else: `x = …`."""
+    if not isinstance(statement, Assign) or statement.operator or statement.annotation is not None:
+        return None
+    target = statement.targets[0]
+    return target.id if len(statement.targets) == 1 and isinstance(target, Name) else None
 
 
 def is_augmented(node: Node) -> bool:

@@ -16,7 +16,7 @@ from ..reports import Reports
 from ..threading.properties import setters
 from .changes import Changing
 from .computed import Computed
-from .constructors import Building, begin, eqx
+from .constructors import Building, begin
 from .data_writes import write_for_the_call
 from .fields import ANY, Declared, Fields
 from .functions import Running
@@ -120,14 +120,14 @@ class ClassWriter:
             found = home.resolve(file, name) if file is not None and name else None
             plain = isinstance(base, Support) and base.name == "Module"
             if plain or found in PLAIN:
-                base.replace(eqx(*word.split(".")))
+                base.replace(expression(f"eqx.{word}"))
             elif isinstance(found, str) and found.startswith("torch.nn."):
                 base.replace(Support(found.rpartition(".")[2]))
         # a mixin that only classes below make a module of is no StatefulLayer itself
         above = self.plan.modules.lineage(cls)[1:]
         bases = [c for c in above if self.plan.modules.home(c).foreign_bases(c)]
         if bases and self.plan.is_stateful(cls) and not any(map(self.plan.is_stateful, bases)):
-            cls.bases.append(eqx("nn", "StatefulLayer"))
+            cls.bases.append(expression("eqx.nn.StatefulLayer"))
             cls.keywords.append(None)
             cls.adopt()
             cls.restate()
@@ -274,7 +274,7 @@ def _value(declared: Declared, default: Expression | None) -> Expression | None:
         default = Constant(None)
     if not declared.static and declared.saved:
         return default
-    made = Call(eqx("field"), [Constant(True)], ["static"])
+    made = Call(expression("eqx.field"), [Constant(True)], ["static"])
     if not declared.static:
         made = Call(Support("unsaved"))
     if default is not None:

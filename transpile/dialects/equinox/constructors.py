@@ -120,14 +120,6 @@ def _is_setattr(call: Call) -> bool:
     return dotted(call.function) == "setattr" and len(call.arguments) == 3
 
 
-def eqx(*words: str) -> Expression:
-    """A name of Equinox: `eqx.nn.StateIndex`."""
-    made: Expression = Name("eqx")
-    for word in words:
-        made = Attribute(made, word)
-    return made
-
-
 def begin(init: Function, names: list[str], value: Expression) -> None:
     """Let a constructor begin with a value for these."""
     me, body = init.receiver, init.body

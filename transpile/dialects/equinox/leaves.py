@@ -17,6 +17,7 @@ from ...model.node import Expression, Node
 from ...model.operators import Compare, Unary, asks_for_none
 from ...model.program import Function
 from ...model.statements import Assign
+from ...source.lower_ast import expression
 from .. import leaves
 from ..faults import raising
 from ..ties import Tied, below, run_by
@@ -95,7 +96,7 @@ class Leaves:
         if node.training is None:
             return
         value = [Constant(False)] if node.training else []
-        _run(node).wrap(lambda module: Call(_dotted("eqx.nn.inference_mode"), [module, *value]))
+        _run(node).wrap(lambda module: Call(expression("eqx.nn.inference_mode"), [module, *value]))
 
     def _with_array(self, tied: Tied, holder: str, layer: Expression) -> Expression:
         """A layer with another's array in the place of its own."""
@@ -158,12 +159,7 @@ class Leaves:
         return {a.name for a in arrays if a.kind == node.kind}
 
     def _mode(self, node: Mode) -> None:
-        made = Attribute(node.object, "inference")
-        around = node.parent
-        if isinstance(around, Unary) and around.operator == "not":
-            around.replace(made)
-        else:
-            node.replace(Unary("not", made))
+        leaves.put(node, Unary("not", Attribute(node.object, "inference")))
 
 
 def plainly(node: Node, support: Callable[[str], Expression]) -> bool:
@@ -185,14 +181,6 @@ def _is_item(node: Attribute) -> bool:
 def place(read: Read) -> Expression:
     """Where an array stands."""
     return Attribute(read.object, read.name)
-
-
-def _dotted(name: str) -> Expression:
-    first, *rest = name.split(".")
-    made: Expression = Name(first)
-    for word in rest:
-        made = Attribute(made, word)
-    return made
 
 
 def is_tested(node: Expression) -> bool:

@@ -37,7 +37,9 @@ class Program:
         self.classes = [c for c in self._classes() if self.modules.is_module(c)]
         self.modes: set[Class] = set()
         self.building: set[Function] = set()  # what constructors run
-        self._families = {c: self._family(c) for c in self.classes}
+        self._families = {
+            c: [*self.modules.lineage(c), *self.modules.below(c)] for c in self.classes
+        }
         self._arrays = {c: self._all_arrays(c) for c in self.classes}
         declared = {
             c: [d for f in c.nodes(Function) for d in f.nodes(Declare)] for c in self.classes
@@ -109,13 +111,6 @@ class Program:
 
     def is_library(self, node: Node) -> bool:
         return node.file is not None and node.file in self.library.names
-
-    def _family(self, cls: Class) -> list[Class]:
-        home = self.modules.home(cls)
-        below = list(home.descendants(cls))
-        if self.is_library(cls):
-            below += [c for c in self.project.classes() if cls in self.modules.lineage(c)]
-        return [*self.modules.lineage(cls), *below]
 
     def family(self, cls: Class) -> list[Class]:
         return self._families.get(cls, [cls])

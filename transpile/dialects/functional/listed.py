@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ...facts.modules import SUBMODULE
 from ...model.effects import Declare, New
 from ...model.expressions import Attribute, Call, Display, Name, Starred
-from ...model.names import dotted, target_names
+from ...model.names import dotted, leaves, target_names
 from ...model.node import Expression, Node
 from ...model.program import Function
 from ...model.statements import Assign, For
@@ -30,7 +30,7 @@ def registered(init: Function) -> dict[str, str]:
         target.name
         for assign in init.nodes(Assign)
         for whole in assign.targets
-        for target in _leaves(whole)
+        for target in leaves(whole)
         if isinstance(target, Attribute) and dotted(target.object) == me
     }
     found = {}
@@ -97,7 +97,7 @@ class _Search:
             over = node.iterable
             if isinstance(over, Call) and dotted(over.function) in _THROUGH and over.arguments:
                 over = over.arguments[0]
-            for name in (t for t in _leaves(node.target) if isinstance(t, Name)):
+            for name in (t for t in leaves(node.target) if isinstance(t, Name)):
                 yield name, over
         elif isinstance(node, Call) and isinstance(node.function, Attribute) and node.arguments:
             if node.function.name in ("append", "extend", "insert"):
@@ -142,11 +142,3 @@ def _bound(loop: For) -> Iterator[str]:
     for node in loop.body.walk():
         for target in node.targets if isinstance(node, Assign) else ():
             yield from target_names(target)
-
-
-def _leaves(target: Expression) -> Iterator[Expression]:
-    if isinstance(target, Display):
-        for element in target.elements:
-            yield from _leaves(element)
-    else:
-        yield target

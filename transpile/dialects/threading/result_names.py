@@ -7,7 +7,7 @@ return x + self.fc(x)     fc_out, state = self.fc(x, state)    one of its own
 from collections.abc import Iterable, Iterator
 
 from ...model.expressions import Attribute, Call, Name, Subscript
-from ...model.names import names_assigned, names_in
+from ...model.names import bound_name, names_assigned, names_in
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function
 from ...model.statements import Assign, Block, For, If, Return, While, With
@@ -43,14 +43,6 @@ class Names:
 
     def release(self) -> None:
         self._used.clear()
-
-
-def bound_name(statement: Statement) -> str | None:
-    """The one name that an assignment binds."""
-    if not isinstance(statement, Assign) or statement.operator or statement.annotation is not None:
-        return None
-    target = statement.targets[0]
-    return target.id if len(statement.targets) == 1 and isinstance(target, Name) else None
 
 
 def named(statement: Statement) -> Name | None:

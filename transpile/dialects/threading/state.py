@@ -15,6 +15,7 @@ from typing import Protocol
 from ...model.edits import leave_out
 from ...model.effects import Unconverted, Write
 from ...model.expressions import Call, Comprehension, Lambda, Name, OpaqueExpression
+from ...model.names import bound_name
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Conditional, Unary
 from ...model.positions import source_of
@@ -32,7 +33,7 @@ from ...model.statements import (
 )
 from .making import assigned_by, building, is_target, parts_of, rename_targets
 from .order import holds, is_fixed, running
-from .result_names import Names, bound_name, named
+from .result_names import Names, named
 
 
 class Form(Protocol):

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Set
 from typing import NamedTuple
 
 from ...model.effects import Apply, Support, Unconverted
-from ...model.expressions import Attribute, Call, Display, Lambda, Name, OpaqueExpression, Subscript
-from ...model.names import dotted, in_scope, text
+from ...model.expressions import Attribute, Call, Lambda, Name, OpaqueExpression, Subscript
+from ...model.names import dotted, in_scope, leaves, text
 from ...model.node import Expression, Node
 from ...model.program import Class, Function
 from ...model.statements import Assign, Block, Declaration, Delete, ExpressionStatement, Return
@@ -88,7 +88,7 @@ class Obstacles:
         return bool(done.writes) and not done.open and not any("?" in w for w in done.writes)
 
     def _stores(self, node: Assign, own: Set[str]) -> Iterator[Obstacle]:
-        for target in _parts(node.targets):
+        for target in (leaf for t in node.targets for leaf in leaves(t)):
             if isinstance(target, Attribute):
                 yield Obstacle(node, f"an attribute is set {self.where}")
             kept = self._kept_outside(target, own)
@@ -108,7 +108,7 @@ class Obstacles:
         if not isinstance(base, Name) or base.id in own:
             return None
         function = self.carrying.function
-        inside = {s for n in function.nodes(Assign) for t in n.targets for s in _bare(t)}
+        inside = {dotted(s) for n in function.nodes(Assign) for t in n.targets for s in leaves(t)}
         seen = base.id not in inside or base.id in {p.name for p in function.parameters}
         return base.id if seen and not self._is_returned(base.id) else None
 
@@ -166,18 +166,6 @@ _KINDS: tuple[type[Node], ...] = (
 
 def _grows(call: Call) -> bool:
     return isinstance(call.function, Attribute) and call.function.name in GROWING
-
-
-def _parts(targets: list[Expression]) -> Iterator[Expression]:
-    for target in targets:
-        if isinstance(target, Display):
-            yield from _parts(target.elements)
-        else:
-            yield target
-
-
-def _bare(target: Expression) -> Iterator[str]:
-    return (t.id for t in _parts([target]) if isinstance(t, Name))
 
 
 def _is_function(node: Expression) -> bool:

@@ -20,12 +20,8 @@ def used_as_dicts(facts: Facts, function: Function) -> frozenset[str]:
 
     What it tests or gives another value may be anything before that.
     """
-    found = facts.memory.get(("dicts", function))
-    if found is None:
-        names = {p.name for p in facts.project.parameters(function)}
-        nodes = everywhere(function, Call, Subscript, For, Assign) if names else []
-        found = facts.memory["dicts", function] = _taken_for_dicts(nodes, names)
-    return found
+    names = {p.name for p in facts.project.parameters(function)}
+    return _dicts(facts, function, names)
 
 
 def used_as_lists(facts: Facts, function: Function) -> frozenset[str]:
@@ -82,11 +78,14 @@ def _is_of_list(name: Name) -> bool:
 
 def dict_targets(facts: Facts, loop: For) -> frozenset[str]:
     """The targets of a loop that its body takes for dicts: `for b in loader: b["image"]`."""
-    found = facts.memory.get(("dicts", loop))
+    return _dicts(facts, loop, set(target_names(loop.target)))
+
+
+def _dicts(facts: Facts, where: Function | For, names: set[str]) -> frozenset[str]:
+    found = facts.memory.get(("dicts", where))
     if found is None:
-        names = set(target_names(loop.target))
-        nodes = list(below(loop.body, Call, Subscript, For, Assign)) if names else []
-        found = facts.memory["dicts", loop] = _taken_for_dicts(nodes, names)
+        nodes = list(below(where.body, Call, Subscript, For, Assign)) if names else []
+        found = facts.memory["dicts", where] = _taken_for_dicts(nodes, names)
     return found
 
 

@@ -7,7 +7,7 @@ return reduce(lambda x, f: f(x), self.layers, x)  →   for f in self.layers:
 
 from ...model.copy import clone, rebuilt
 from ...model.expressions import Call, Lambda, Name
-from ...model.names import dotted, last_word, names_in
+from ...model.names import bound_name, dotted, last_word, names_in
 from ...model.node import Statement
 from ...model.program import Function, Scope
 from ...model.statements import Assign, Block, For, Return
@@ -42,11 +42,7 @@ def reduces_calls(scope: Scope, statement: Statement) -> bool:
 
 def _kept(statement: Statement, carried: str) -> str | None:
     """The name that holds what is made: that of the lambda where it is returned."""
-    if not isinstance(statement, Assign):
-        return carried
-    plain = len(statement.targets) == 1 and not statement.operator
-    target = statement.targets[0]
-    return target.id if plain and isinstance(target, Name) else None
+    return bound_name(statement) if isinstance(statement, Assign) else carried
 
 
 def in_a_loop(statement: Assign | Return) -> None:

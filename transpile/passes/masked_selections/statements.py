@@ -8,6 +8,7 @@ from typing import Any
 from ...facts.bindings import bound, read
 from ...facts.ranks import Ranks
 from ...facts.values.lattice import Tensor
+from ...model.endings import always_returns
 from ...model.expressions import Attribute, Call, Display, Name, Starred, Subscript
 from ...model.names import target_names
 from ...model.node import Expression, Statement
@@ -19,7 +20,6 @@ from ...model.statements import (
     ExpressionStatement,
     For,
     If,
-    Raise,
     Return,
     While,
     With,
@@ -164,22 +164,10 @@ def _if(frame: Frame, node: If) -> None:
     block(frame, node.body)
     then, frame.env = frame.env, before.copy()
     block(frame, node.orelse)
-    if _leaves(node.orelse):
+    if always_returns(node.orelse):
         frame.env = then
-    elif not _leaves(node.body):
+    elif not always_returns(node.body):
         frame.env = joined(then, frame.env, before, frame.versions)
-
-
-def _leaves(node: Block | None) -> bool:
-    """Whether control never passes the end of a block: all of its ways return or raise."""
-    for statement in node.body if node is not None else ():
-        if isinstance(statement, (Return, Raise)):
-            return True
-        if isinstance(statement, If) and _leaves(statement.body) and _leaves(statement.orelse):
-            return True
-        if isinstance(statement, With) and _leaves(statement.body):
-            return True
-    return False
 
 
 @contextlib.contextmanager

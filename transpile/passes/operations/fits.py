@@ -12,7 +12,8 @@ from ...facts.values.lattice import (
     Value,
     is_anything,
 )
-from ...model.expressions import Attribute, Name
+from ...model.expressions import Name
+from ...model.names import own_word
 from ...model.node import Node
 from ...model.rulebook import Parameter
 from .literals import UNDECIDED, literal
@@ -58,7 +59,7 @@ def fits(node: Node, value: Value, parameter: Parameter) -> bool | None:
     named = by_name(node)
     if named is not None:
         return named in accepts
-    return True if _last(node) == parameter.name else None
+    return True if own_word(node) == parameter.name else None
 
 
 def _tensor(node: Node, value: Tensor, parameter: Parameter) -> bool | None:
@@ -80,16 +81,11 @@ def _tensor(node: Node, value: Tensor, parameter: Parameter) -> bool | None:
     return None if placed else False
 
 
-def _last(node: Node) -> str:
-    """The name of an attribute, or of a name."""
-    return node.id if isinstance(node, Name) else node.name if isinstance(node, Attribute) else ""
-
-
 def by_name(node: Node) -> str | None:
     """What a name says of an argument that nothing else is known of: `self.device` is a Device,
     `mask_dtype` a Dtype.
     """
-    last = _last(node)
+    last = own_word(node)
     if "device" in last.lower() or last in ("gpu", "cuda", "rank", "gpu_id", "cuda_id"):
         return "Device"
     return "Dtype" if "dtype" in last.lower() else None

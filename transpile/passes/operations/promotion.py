@@ -5,8 +5,8 @@ from functools import partial
 from ...facts.values.lattice import INT, SHAPE, Sequence, Static, Tensor, Torch, Value, is_traced
 from ...facts.values.numpy_names import computes_with_arrays
 from ...model.effects import BUFFER, Read
-from ...model.expressions import Attribute, Call, ForClause, Name, Starred
-from ...model.names import dotted
+from ...model.expressions import Call, ForClause, Name, Starred
+from ...model.names import own_word
 from ...model.node import Expression, Node
 from ...model.operators import Binary
 from ...model.statements import Assign, For
@@ -131,7 +131,7 @@ def becomes_whole(c: Conversion, node: Call) -> bool:
     """Whether what a call makes is cast or rounded: `torch.linspace(-1, n, s).int()`, where the
     last digit counts.
     """
-    casts = [call for call in c.scope.nodes(Call) if _last(call) in _TO_WHOLE]
+    casts = [call for call in c.scope.nodes(Call) if own_word(call.function) in _TO_WHOLE]
     names: set[str] = set()
     if not casts:
         return False
@@ -144,11 +144,6 @@ def becomes_whole(c: Conversion, node: Call) -> bool:
         if source is not None and any(n is node or _names(n) & names for n in source.walk()):
             names |= {name for target in targets for n in target.walk() for name in _names(n)}
     return any(n is node or _names(n) & names for call in casts for n in call.walk())
-
-
-def _last(call: Call) -> str:
-    function = call.function
-    return function.name if isinstance(function, Attribute) else dotted(function) or ""
 
 
 def _names(node: Node) -> set[str]:

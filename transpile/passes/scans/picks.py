@@ -1,16 +1,17 @@
 """Uses of a loop's index: `x[t]` and `x[:, t]` become rows of what the scan goes over."""
 
 from ...facts.bindings import Definitions, read
-from ...facts.values.lattice import Tensor, is_traced
+from ...facts.values.lattice import Tensor
 from ...model.copy import clone
 from ...model.effects import Put, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Subscript
 from ...model.fresh import Names
 from ...model.names import dotted, index_parts, target_names
-from ...model.node import Expression, Node
+from ...model.node import Expression
 from ...model.program import Function
 from ...model.statements import Assign, For
 from ...model.turns import Turns
+from ...passes.truth import traced
 from ..pass_ import Changes
 
 Kind = tuple[str, int, int]  # the array, the axis of the index, and how many there are
@@ -34,7 +35,7 @@ class Picks:
     def _note(self, node: Subscript) -> None:
         """Note what picks a whole row of an array that the loop does not change."""
         place, array = self._place(node), dotted(node.object)
-        whole = array is not None and _traced(node.object)
+        whole = array is not None and traced(node.object)
         if place is not None and whole and not self.changed & set(read(node.object)):
             self.picked.setdefault((array, *place), []).append(node)  # type: ignore[arg-type]
 
@@ -59,9 +60,9 @@ class Picks:
         for node in self.loop.body.walk():
             if isinstance(node, Name) and node.id == self.index:
                 total += 1
-            elif isinstance(node, Subscript) and _traced(_indexed(node)):
+            elif isinstance(node, Subscript) and traced(_indexed(node)):
                 good += sum(self._is_index(p) for p in index_parts(node.index))
-            elif isinstance(node, Put) and _traced(node.base):
+            elif isinstance(node, Put) and traced(node.base):
                 parts = node.index.elements if isinstance(node.index, Display) else [node.index]
                 good += sum(self._is_index(p) for p in parts)
         return good == total
@@ -192,8 +193,3 @@ def _head(names: list[str], arrays: list[Expression]) -> tuple[Expression, Expre
     if len(names) == 1:
         return targets[0], arrays[0]
     return Display("tuple", targets), Call(Name("zip"), arrays)
-
-
-def _traced(node: Node) -> bool:
-    value = getattr(node, "value", None)
-    return value is not None and is_traced(value)
