@@ -8637,6 +8637,26 @@ def test_sizes_that_a_call_leaves_are_state_unless_they_are_of_a_cache(target, c
     verify(HEAD + SIZES_LEFT, "Net", cached, inputs, target)
 
 
+OWN_STATISTICS = """
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(n))
+        self.register_buffer("var", torch.ones(n))
+
+    def forward(self, x):
+        return F.batch_norm(x, self.mean, self.var, training=self.training, momentum=0.2)
+"""
+
+
+def test_a_model_that_is_evaluated_writes_no_statistics():
+    (made,), support, _ = dialect.convert([given(HEAD + OWN_STATISTICS)], "", "flax")
+    model = converted(made.code, support)["Net"](4)
+    model.eval()
+    x = jnp.arange(12.0).reshape(3, 4)
+    np.testing.assert_allclose(jax.jit(lambda x: model(x))(x), x, rtol=1e-4)
+
+
 WRAPPED_BYTES = """
 class Net(nn.Module):
     def forward(self, x):

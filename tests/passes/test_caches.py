@@ -99,6 +99,13 @@ CASES = {
         "pass",
         "ms = {}\nms[n] = torch.ones(n)\nreturn x * ms[n]",
     ),
+    "of the type of data": (
+        "self.key = None",
+        "t = x.data.type()\nif self.key == (n, t):\n    return self.m\nself.key = n, t\n"
+        "self.m = torch.ones(n).type(t)\nreturn self.m",
+        "pass",
+        "t = x.data.type()\nm = torch.ones(n).type(t)\nreturn m",
+    ),
     "by a name, which both sides set": (
         "self.keep = keep\nself.n = 0\nself.ms = {}",
         "k = len(x)\nif self.n != k or x.device not in self.ms:\n    m = torch.ones(k)\n"

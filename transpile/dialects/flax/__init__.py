@@ -51,6 +51,7 @@ from . import arrays, calls, classes, control, reads, walks
 from .lowering import Lowering
 from .plan import Plan
 from .program import names_used
+from .statistics import write_in_training
 
 HEADER = "The part of torch.nn that this code uses, in Flax NNX. Made by torch-to-jax."
 OWN = ("prelude.py", "normed.py", "precision.py")
@@ -89,6 +90,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     growing.register_first(project, facts.modules)
     lists = elsewhere.spell_out(project, facts.modules)
     ties.guard(project)
+    write_in_training(project)
     faults = Faults("the dialect flax")
     reports = Reports(faults)
     captured.refuse(project, facts.modules, reports)

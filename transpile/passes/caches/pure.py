@@ -134,12 +134,16 @@ def _targets(node: Comprehension) -> list[str]:
 
 def _is_looked_at(name: Name) -> bool:
     """Whether only what Python knows of an array is asked for: `x.shape`, `t.to(x)`."""
-    around = name.parent
+    asked, around = name, name.parent
+    while isinstance(around, Attribute) and around.name == "data":
+        asked, around = around, around.parent  # type: ignore[assignment]
     if isinstance(around, Attribute):
-        return around.name in _KNOWN
-    if not isinstance(around, Call) or around.function is name:
+        call = around.parent
+        told = around.name == "type" and isinstance(call, Call) and not call.arguments
+        return told or around.name in _KNOWN
+    if not isinstance(around, Call) or around.function is asked:
         return False
-    word = around.keywords[around.arguments.index(name)]
+    word = around.keywords[around.arguments.index(asked)]
     function = around.function
     called = function.name if isinstance(function, Attribute) else dotted(function)
     return word in ("device", "dtype") or called in _LIKE
