@@ -8637,7 +8637,13 @@ def test_sizes_that_a_call_leaves_are_state_unless_they_are_of_a_cache(target, c
     verify(HEAD + SIZES_LEFT, "Net", cached, inputs, target)
 
 
-OWN_STATISTICS = """
+EVALUATED = """
+def drop_path(x, p, training):
+    if p == 0.0 or not training:
+        return x
+    return x / (1 - p) * torch.bernoulli(torch.full((len(x), 1), 1 - p))
+
+
 class Net(nn.Module):
     def __init__(self, n):
         super().__init__()
@@ -8645,15 +8651,19 @@ class Net(nn.Module):
         self.register_buffer("var", torch.ones(n))
 
     def forward(self, x):
-        return F.batch_norm(x, self.mean, self.var, training=self.training, momentum=0.2)
+        x = F.batch_norm(x, self.mean, self.var, training=self.training, momentum=0.2)
+        return drop_path(x, 0.5, self.training)
 """
 
 
-def test_a_model_that_is_evaluated_writes_no_statistics():
-    (made,), support, _ = dialect.convert([given(HEAD + OWN_STATISTICS)], "", "flax")
-    model = converted(made.code, support)["Net"](4)
-    model.eval()
+def test_a_model_that_is_evaluated_writes_no_variable():
+    (made,), support, _ = dialect.convert([given(HEAD + EVALUATED)], "", "flax")
+    model = converted(made.code, support)["Net"](4, rngs=nnx.Rngs(0))
     x = jnp.arange(12.0).reshape(3, 4)
+    model(x)
+    assert model.noise.count[...] == 1 and not np.array_equal(model.mean[...], jnp.zeros(4))
+    model.mean[...], model.var[...] = jnp.zeros(4), jnp.ones(4)
+    model.eval()
     np.testing.assert_allclose(jax.jit(lambda x: model(x))(x), x, rtol=1e-4)
 
 

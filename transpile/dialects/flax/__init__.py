@@ -48,10 +48,10 @@ from ..shared import report_doubled
 from ..support import gather
 from ..support import write as write_support
 from . import arrays, calls, classes, control, reads, walks
+from .evaluation import write_in_training
 from .lowering import Lowering
 from .plan import Plan
 from .program import names_used
-from .statistics import write_in_training
 
 HEADER = "The part of torch.nn that this code uses, in Flax NNX. Made by torch-to-jax."
 OWN = ("prelude.py", "normed.py", "precision.py")

@@ -19,7 +19,7 @@ from ...model.effects import (
 )
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.names import dotted
-from ...model.node import Expression, Node
+from ...model.node import Expression
 from ...model.operators import Conditional, Unary
 from ...model.positions import source_of
 from .. import leaves
@@ -27,6 +27,7 @@ from ..faults import raising
 from ..ties import run_by
 from .checkpoints import checkpoint
 from .control import scan_layers
+from .evaluation import drawn_in_training
 from .layers import DEFAULTS, KEPT, LEFT_OUT, METHODS, RENAMED, REPLACED, UNWRITTEN
 from .lowering import Lowering, nnx
 from .program import DETERMINISTIC, RUNNING_AVERAGE, dotted_read
@@ -113,7 +114,7 @@ def apply(low: Lowering, node: Call) -> None:
             low.edits.become(node, lambda n: Call(n.function, n.arguments, n.keywords))
         return
     word = "rngs" if "rngs" in taken else "key"
-    given = low.rngs(node) if word == "rngs" else low.key(node)
+    given = low.rngs(node) if word == "rngs" else _drawn(low, node)
 
     def edit(node: Call) -> None:
         plain = Call(node.function, node.arguments, node.keywords)
@@ -182,28 +183,16 @@ def key(low: Lowering, node: Key) -> None:
         if name in METHODS and at is not None and (at == 0 or call.keywords[at] == "key"):
             low.edits.change(call, lambda call: _as_method(call, stream, name))
             return
-    made: Expression = Name("key") if stream is None else Call(stream)
-    training = _drawn_in_training(call) if stream is not None else None
-    if training is not None:  # an evaluation leaves the stream as it is
-        quiet = Attribute(clone(training.object), _mode_name(low, training))
-        made = Conditional(Constant(None), quiet, made)
-    low.edits.replace(node, made)
+    low.edits.replace(node, _drawn(low, call) if isinstance(call, Call) else low.key(node))
 
 
-def _drawn_in_training(call: Node | None) -> Mode | None:
-    """The mode of what draws in training alone: `dropout(x, p, self.training)`, or
-    `dropout(x, p if self.training else 0.0)`."""
-    if not isinstance(call, Call) or not isinstance(call.function, Support):
-        return None
-    for given in call.arguments:
-        if isinstance(given, Mode):
-            return given
-        if isinstance(given, Conditional) and isinstance(given.test, Mode):
-            rate = given.orelse
-            if isinstance(rate, Constant) and type(rate.constant) in (int, float):
-                if rate.constant == 0:
-                    return given.test
-    return None
+def _drawn(low: Lowering, call: Call) -> Expression:
+    """The key of a call."""
+    made, training = low.key(call), drawn_in_training(low.plan, call)
+    if training is None or isinstance(made, Name):
+        return made
+    quiet = Attribute(clone(training.object), _mode_name(low, training))
+    return Conditional(Constant(None), quiet, made)  # an evaluation leaves the stream as it is
 
 
 def _as_method(call: Call, stream: Expression, name: str) -> None:
