@@ -22,6 +22,10 @@ READS = {
     "mask": "x[x > 0]",
     "mask without a gradient": "x[(x > 0).detach()].sort()",
     "mask in another shape": "x[(y > 0).view(-1).to(x.device)]",
+    "triangle of a mask": "x[(x > 0).tril()]",
+    "padded mask": "x[F.pad(x[1:] > 0, (0, 0, 0, 1))]",
+    "rows of a mask": "x[(x > 0).index_select(0, y.long()[0])]",
+    "part of a mask": "x[torch.zeros_like(x > 0).masked_fill(y > 0, True)]",
     "mask of rows": "x[x.sum(1) > 0, 1:].mean()",
 }
 SIZES = {  # what may be any number is a size here, which data tell

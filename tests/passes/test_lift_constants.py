@@ -98,3 +98,10 @@ def test_constants_of_a_module(name):
     z = torch.randn(4, 3)
     params, _ = from_torch(torch_module, module)
     np.testing.assert_allclose(jax.jit(module.__call__)(*([params] if params else []), jnp.asarray(z.numpy())), torch_module(z).numpy(), 1e-5, 1e-5)
+
+
+def test_a_mask_that_a_class_below_makes_anew_is_reported():
+    source = HEAD + MODULE.format(made="self.register_buffer('mask', ~torch.eye(n, dtype=bool))", used="sim[self.mask]")
+    source += "\n\nclass Below(M):\n    def __init__(self, n):\n        super().__init__(n)\n"
+    source += "        self.register_buffer('mask', torch.eye(n, dtype=bool))\n"
+    assert [d.id for d in convert_source(source, target="flax").diagnostics] == ["data-dependent-shape"]

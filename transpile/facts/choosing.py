@@ -29,10 +29,13 @@ def choosing(project: Project, modules: Modules) -> Choosing:
             read |= {m for m in map(mask, chooses(node)) if m is not None}
     found = set()
     for one in read:
-        fields = {cls: modules.own_fields(cls).get(one.name) for cls in _lineage(one, modules)}
+        family = _lineage(one, modules)
+        family += [below for cls in family for below in project.descendants(cls)]
+        fields = {cls: modules.own_fields(cls).get(one.name) for cls in family}
         setting = {cls: own for cls, own in fields.items() if own is not None}
         once = all(_is_made_once(own, cls, modules) for cls, own in setting.items())
-        if once and one.name not in written:
+        again = any(below in setting for cls in setting for below in project.descendants(cls))
+        if once and not again and one.name not in written:
             found |= {(cls, one.name) for cls in setting}
     return frozenset(found)
 

@@ -6,7 +6,7 @@ from . import containers, functions
 from .flags import flags
 from .frame import Argument, Env, Frame
 from .joins import join, sequence
-from .lattice import NONE, STRING, UNKNOWN, Function, Method, Module, Sequence, Tensor, Value
+from .lattice import BOOL, NONE, STRING, UNKNOWN, Function, Method, Module, Sequence, Tensor, Value
 
 _SELF = frozenset("to cuda cpu eval train apply double float half requires_grad_".split())
 _NAMED = {  # methods that yield the names too
@@ -82,8 +82,8 @@ def call_method(
             if isinstance(value, Tensor):
                 none, kind, narrow = value.none, value.kind, value.narrow
                 value = Tensor(none=none, kind=kind, param=True, dims=value.dims, narrow=narrow)
-            elif value == UNKNOWN:
-                value = Tensor(param=True)
+            elif value in (UNKNOWN, BOOL):  # `mask > 0` of what nothing is known of
+                value = Tensor(param=True, kind="b" if value == BOOL else None)
             containers.set_named(frame, frame.cls, args[0], value)
             return NONE
         if receiver.is_bare and isinstance(node.function, Attribute):

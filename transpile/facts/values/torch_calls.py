@@ -38,7 +38,12 @@ _PARALLEL = frozenset(
 )
 _SIZES = frozenset({"size", "sizes", "shape"})
 _LAX = frozenset({"axis", "keepdims", "out", "inplace", "device"})  # keywords that say no overload
-_COPIES = frozenset("clone cpu cuda repeat repeat_interleave tile roll flip".split())
+_COPIES = frozenset(  # of the dtype of the first that they are given
+    "atleast_1d atleast_2d block_diag clone cpu cuda diag flip fliplr flipud gather index_fill"
+    " index_put index_select masked_fill masked_scatter pad repeat repeat_interleave roll rot90"
+    " scatter take_along_dim tile tril triu".split()
+)
+_LIKE = frozenset({"full_like", "ones_like", "zeros_like"})
 _JOINS = frozenset({"cat", "concat", "concatenate", "stack"})
 _TO = frozenset({"to", "type", "type_as"})
 
@@ -72,7 +77,7 @@ def call(frame: Frame, name: str, args: list[Argument], node: Call) -> Value:
     result = _by_rule(frame, overload(rules, args), args)
     if Torch(name) in _CASTS and isinstance(result, Tensor) and isinstance(first, Sequence):
         return _of_list(result, first, any(a.keyword == "dtype" for a in args))
-    word = name.removeprefix("torch.")
+    word = name.removeprefix("torch.").removeprefix("nn.functional.")
     if isinstance(first, Sequence) and word in _JOINS:
         return of_mask(frame, first.element, "clone", [], result)
     return result if first is None else of_mask(frame, first, word, args[1:], result)
@@ -162,6 +167,7 @@ def of_mask(frame: Frame, receiver: Value, name: str, args: list[Argument], resu
     casts = receiver.kind == "b" and name in _TO and not all(_is_device(a) for a in args)
     view = name in frame.facts.rulebook.table("VIEWS") and not casts
     same = name in _COPIES or name.endswith("_") or view
+    same = same or name in _LIKE and not any(a.keyword == "dtype" for a in args)
     return dataclasses.replace(result, kind=receiver.kind) if same else result
 
 
