@@ -76,6 +76,9 @@ CASES = {
     NET.format("return «self.fc(x)»"): Tensor(),
     NET.format("return «self.fc.weight»"): Tensor(param=True),
     NET.format("return «self.seen»"): Tensor(param=True),
+    NET.format("return [«p» for p in filter(lambda p: p.requires_grad, self.parameters())]"): Tensor(
+        param=True
+    ),
     NET.format("return «self.layers[0]»"): LINEAR,
     NET.format("return «self.training»"): BOOL,
     NET.format("return «x.max(1)[1]»"): Tensor(),

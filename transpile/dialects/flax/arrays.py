@@ -189,6 +189,8 @@ def write(low: Lowering, node: Write) -> None:
         if begun.fraction and (first or late) and isinstance(value, Constant):
             if not is_none(value):  # as what other sides of branches set
                 value = Constant(float(value.constant))
+        if late and not begun.size and type(getattr(value, "constant", None)) in (int, float):
+            value = _of_number(value, begun.fraction)  # `self.hits = 0`, read as `self.hits[...]`
         if gone and is_none(value) and isinstance(node.target, Read):
             made = Assign([target], Constant(None))  # it goes without from here on
         elif augmented:

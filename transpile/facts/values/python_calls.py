@@ -144,6 +144,12 @@ def _zip(frame: Frame, name: str, args: list[Argument]) -> Value:
     return Sequence(sequence([element_of(a.value) for a in args], True))
 
 
+def _filter(frame: Frame, name: str, args: list[Argument]) -> Value:
+    """`filter(lambda p: p.requires_grad, self.parameters())`"""
+    element = element_of(args[1].value) if len(args) == 2 else UNKNOWN
+    return Sequence(element) if isinstance(element, Tensor) else UNKNOWN
+
+
 def _enumerate(frame: Frame, name: str, args: list[Argument]) -> Value:
     return Sequence(sequence([INT, element_of(_first(args))], True))
 
@@ -212,6 +218,7 @@ _BUILTINS: dict[str, Callable[[Frame, str, list[Argument]], Value]] = {
     "getattr": _getattr,
     "setattr": _setattr,
     "zip": _zip,
+    "filter": _filter,
     "enumerate": _enumerate,
     "dict": _dict,
 }

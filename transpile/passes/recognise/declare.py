@@ -30,8 +30,8 @@ from ...facts.values.lattice import (
 from ...model.copy import clone
 from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, NewArray
 from ...model.expressions import Attribute, Call, Constant, Display, is_constant
-from ...model.names import leaves, text
-from ...model.node import Expression
+from ...model.names import in_scope, leaves, text
+from ...model.node import Expression, Node
 from ...model.operators import sides
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement
@@ -245,5 +245,16 @@ def _missing(scene: Scene, kinds: Kinds, function: Function, cls: Class) -> None
         declared_ = Declare(Attribute(own, name), first, kinds.of(cls, name) or BUFFER, name)
         declared_.persistent = False
         made.append(declared_)
-    if made:
+    if not made:
+        return
+    first_call = next((s for s in function.body.body if _calls_own(scene, cls, s)), None)
+    if first_call is None:
         scene.changes.change(function.body, lambda body: body.append(made))
+    else:  # `self.reset()`, which may give them values
+        scene.changes.change(function.body, lambda body: body.insert_before(first_call, made))
+
+
+def _calls_own(scene: Scene, cls: Class, statement: Node) -> bool:
+    """Whether a statement calls a method of the object's that the user wrote."""
+    methods = {name for c in scene.project.ancestors(cls) for name in scene.project.methods(c)}
+    return any(own_name(call.function, scene.own) in methods for call in in_scope(statement, Call))
