@@ -126,6 +126,13 @@ class Call(Expression):
         self.keywords.append(keyword)
         self.touch()
 
+    def prepend(self, argument: Expression) -> None:
+        """Add an argument before the others."""
+        self.arguments.insert(0, argument)
+        self.keywords.insert(0, None)
+        self.adopt()
+        self.restate()
+
     def _place_behind(self) -> int | None:
         """Where the text has room for another argument."""
         if not self.arguments:

@@ -1,33 +1,25 @@
 """Which file an import names: from its package, or from a folder that Python searches."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Collection, Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from .program import File
 from .statements import Import
+
+if TYPE_CHECKING:
+    from .project import Names
 
 # No folder of a script has these, whatever stands there.
 NEVER_BESIDE = sys.stdlib_module_names | {"torch", "jax", "numpy"}
 
 
-class Defined(Protocol):
-    """The names that a file makes itself."""
-
-    @property
-    def functions(self) -> Mapping[str, object]: ...
-
-    @property
-    def classes(self) -> Mapping[str, object]: ...
-
-    @property
-    def assigned(self) -> Mapping[str, object]: ...
-
-
 class Folders:
     """The files of a project by the last part of their dotted names."""
 
-    def __init__(self, files: Mapping[str, Defined]) -> None:
+    def __init__(self, files: Mapping[str, Names]) -> None:
         self.files, self.ending = files, dict[str, list[str]]()
         for name in files:
             self.ending.setdefault(name.rpartition(".")[2], []).append(name)

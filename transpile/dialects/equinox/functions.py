@@ -119,7 +119,7 @@ class Running(running.Running):
 
     def split(self, key: Expression, count: Expression) -> Expression:
         if self.building:
-            return Call(Attribute(Attribute(Name("jax"), "random"), "split"), [key, count])
+            return Call(expression("jax.random.split"), [key, count])
         return super().split(key, count)
 
     # --- steps ------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ class Running(running.Running):
             return False
         if not threads.known or threads.gives or threads.draws:
             return False
-        state = Call(Attribute(Attribute(Name("eqx"), "nn"), "State"), [clone(function.object)])
+        state = Call(expression("eqx.nn.State"), [clone(function.object)])
         call.append(state, "state")
         return True
 
@@ -222,11 +222,8 @@ def through(call: Call, helper: str) -> None:
     called = call.function
     if isinstance(called, Call) and dotted(called.function) == "eqx.filter_checkpoint":
         function, called = Call(called.function, [function]), called.arguments[0]
-    call.arguments.insert(0, called)
-    call.keywords.insert(0, None)
     call.function = function
-    call.adopt()
-    call.restate()
+    call.prepend(called)
 
 
 # --- entries of lists and dicts of arrays in the state --------------------------------------------

@@ -2,7 +2,7 @@
 
 from ...facts.values.lattice import Class as ClassValue
 from ...model.effects import New, Support
-from ...model.expressions import Attribute, Call, Comprehension, Display, Name
+from ...model.expressions import Call, Comprehension, Display, Name
 from ...model.names import dotted, is_called
 from ...model.node import Expression, Node
 from ...model.program import Class
@@ -26,7 +26,7 @@ def own(call: New) -> Expression | None:
         if kept and kept[0][0] is None:
             kept = [kept[0], *(pair for pair in kept[1:] if pair[0] is not None)]
         words = [k for k, _ in kept]
-        function = Attribute(Attribute(Name("eqx"), "nn"), "Dropout")
+        function = expression("eqx.nn.Dropout")
         return Call(function, [a for _, a in kept], words)
     if name in ("ModuleList", "ModuleDict"):
         if not call.arguments:

@@ -10,6 +10,7 @@ from ...model.names import is_own
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.project import Project
+from ...source.lower_ast import expression
 from ..threading import running
 from ..threading.reserved import rename_parameters
 from ..threading.signatures import Signatures
@@ -139,7 +140,7 @@ class Plan(running.Plan):
         """A value of a buffer or constant in what holds it."""
         word = self.holder(kind, name, cls)
         if word == STATE:
-            return Call(Attribute(Attribute(Name("eqx"), "nn"), "StateIndex"), [value])
+            return Call(expression("eqx.nn.StateIndex"), [value])
         return Call(Support(word), [value])
 
     # --- classes ----------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from ...model.names import dotted
 from ...model.node import Expression, Statement
 from ...model.program import Function, Parameter
 from ...model.statements import Assign
+from ...source.lower_ast import expression
 from ..decorated import refuse_decorated
 from ..parameters import add_by_place, add_keyword
 from ..reports import Reports
@@ -209,7 +210,7 @@ class Running(running.Running):
         copied: Expression = Call(Name("dict"), [Name(state)])
         if deep:
             leaf = Lambda([Parameter("leaf")], Name("leaf"))
-            copied = Call(Attribute(Attribute(Name("jax"), "tree"), "map"), [leaf, Name(state)])
+            copied = Call(expression("jax.tree.map"), [leaf, Name(state)])
         at_start(self.function.body, Assign([Name(state)], copied))
 
     def _parameters(self) -> None:

@@ -22,6 +22,7 @@ from ....model.node import Expression, Node, Statement
 from ....model.operators import Compare, Conditional, Unary, asks_for_none
 from ....model.program import Class, Function, Parameter
 from ....model.statements import Assign, Block, ExpressionStatement, If, Return
+from ....source.lower_ast import expression
 from ...fresh import fresh
 from ...reports import Reports
 from ...threading.keys import Form, Keys
@@ -120,10 +121,7 @@ class Beginning(Form):
                     why = "it is not known where the arrays are that this begins with"
                     self.reports.refuse("module-value", statement, why)
                     return
-                call.arguments.insert(0, path.of(self.whole))
-                call.keywords.insert(0, None)
-                call.adopt()
-                call.restate()
+                call.prepend(path.of(self.whole))
             if filled:
                 block = statement.parent
                 assert isinstance(block, Block)
@@ -146,7 +144,7 @@ class Beginning(Form):
         if path is None:
             self.reports.refuse("module-value", declare, "it is not known where these arrays are")
             return
-        tree = Attribute(Attribute(Name("jax"), "tree"), "map")
+        tree = expression("jax.tree.map")
         copies = Call(tree, [Attribute(Name("jnp"), "copy"), path.of(self.whole)])
         self._set(declare, Name(self.whole), declare.name, copies)
 
@@ -196,7 +194,7 @@ class Beginning(Form):
         return draws(node, self.plan)
 
     def split(self, key: Expression, count: Expression) -> Expression:
-        return Call(Attribute(Attribute(Name("jax"), "random"), "split"), [key, count])
+        return Call(expression("jax.random.split"), [key, count])
 
     def rows(self, key: Expression, count: Expression) -> Expression:
         return self.split(key, count)
