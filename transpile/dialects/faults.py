@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from ..model import effects
 from ..model.diagnostics import Diagnostic
 from ..model.effects import Unconverted
-from ..model.expressions import Call, Constant, Lambda, Name
+from ..model.expressions import Call, Constant, Lambda
+from ..model.names import names_in
 from ..model.node import Expression, Node
 from ..model.program import File, Function, Scope
 from ..model.statements import Block, ExpressionStatement, For, If, While
@@ -99,15 +100,14 @@ def _runs_at_import(node: Node) -> bool:
     the loops of a script, or what it does as `__main__`."""
     inner = node
     for around in node.ancestors():
-        if isinstance(around, (For, While)) or isinstance(around, If) and _is_main(around.test):
+        if (
+            isinstance(around, (For, While))
+            or isinstance(around, If)
+            and "__name__" in names_in(around.test)
+        ):
             return False
         body = around.body if isinstance(around, (Function, Lambda)) else None
         if body is inner:
             return False
         inner = around
     return isinstance(inner, File)
-
-
-def _is_main(test: Expression) -> bool:
-    """`__name__ == "__main__"`"""
-    return any(isinstance(n, Name) and n.id == "__name__" for n in test.walk())

@@ -304,6 +304,11 @@ def is_constant(node: Node | None, constant: object) -> bool:
     return isinstance(node, Constant) and node.constant is constant
 
 
+def is_int(value: Node | None) -> bool:
+    """Whether it is a whole number, written out."""
+    return isinstance(value, Constant) and type(value.constant) is int
+
+
 def is_none(node: Node | None) -> bool:
     """Whether something is the constant None; not where nothing is there."""
     return is_constant(node, None)

@@ -2,8 +2,8 @@
 
 from ...facts.values.lattice import Tensor
 from ...model.effects import Detached
-from ...model.expressions import Attribute, Call, Name
-from ...model.names import dotted
+from ...model.expressions import Attribute, Call
+from ...model.names import dotted, names_in
 from ...model.node import Node, Statement
 from ...model.program import Function
 from ...model.statements import Assign, Block, Break, ExpressionStatement, For, If, Return
@@ -29,7 +29,7 @@ def is_read_below(statement: Statement, name: str) -> bool:
         assert around is not None
         if isinstance(around, Block):
             after = around.body[next(i for i, s in enumerate(around.body) if s is node) + 1 :]
-            if any(isinstance(n, Name) and n.id == name for s in after for n in s.walk()):
+            if any(name in names_in(s) for s in after):
                 return True
         node = around
     return False

@@ -21,7 +21,7 @@ from ...model.expressions import (
     Starred,
     Subscript,
 )
-from ...model.names import root, target_names
+from ...model.names import is_name, is_own, root, target_names
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Compare, Conditional, sides
 from ...model.program import Function, Parameter
@@ -85,7 +85,7 @@ class Places:
 
     def is_own_attribute(self, target: Expression) -> bool:
         """`self.bias`"""
-        return isinstance(target, Attribute) and self._is_self(target.object)
+        return is_own(target, self.self_name)
 
     def changes_self(self, body: Node) -> bool:
         """Whether something is set on self, or put in what it holds: a walk would undo that."""
@@ -100,9 +100,6 @@ class Places:
                 if name is not None and name.id == self.self_name:
                     return True
         return False
-
-    def _is_self(self, node: Expression) -> bool:
-        return isinstance(node, Name) and node.id == self.self_name
 
     # --- other names for places -------------------------------------------------------------------
 
@@ -194,7 +191,7 @@ class Places:
         return False
 
     def _set(self, target: Expression, value: Expression, none: bool) -> Statement:
-        if self._is_self(target):
+        if is_name(target, self.self_name):
             return ExpressionStatement(Call(Support("assign_fields"), [target, value]))
         base = self._base(target)
         if base is target:
@@ -212,7 +209,7 @@ class Places:
     def _base(self, target: Expression) -> Expression:
         """What is replaced as a whole: `self.fc` of `self.fc.bias`, `fc` of `fc.bias`."""
         node = target
-        while isinstance(node, (Attribute, Subscript)) and not self._is_self(node.object):
+        while isinstance(node, (Attribute, Subscript)) and not is_name(node.object, self.self_name):
             node = node.object
         return node
 

@@ -44,7 +44,7 @@ def unfold(guard: If) -> None:
 
 
 def _stores(caches: _Caches, method: Function, guard: If, other: Block) -> list[Statement]:
-    me, taken = method.parameters[0].name, guard.body.body[0]
+    me, taken = method.receiver, guard.body.body[0]
     value = taken.expression if isinstance(taken, Assign) and len(guard.body.body) == 1 else None
     kept = {s: n for s, n in written(other, me) if s.parent is other and isinstance(s, Assign)}
     sizes = {name: dotted(s.expression) for s, name in kept.items() if isinstance(s, Assign)}

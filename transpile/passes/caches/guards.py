@@ -21,11 +21,6 @@ def literal(value: Expression | None) -> Any:
     return {} if isinstance(value, Dictionary) and not value.pairs else UNKNOWN
 
 
-def is_int(value: Expression | None) -> bool:
-    """Whether it is a whole number, written out."""
-    return isinstance(value, Constant) and type(value.constant) is int
-
-
 def compared(test: Expression, own: Callable[[Node], list[Attribute]]) -> Iterator[str]:
     """What a test compares with what is kept: `n` of `n != self.length`."""
     for compare in [n for n in test.walk() if isinstance(n, Compare) and own(n)]:

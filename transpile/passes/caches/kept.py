@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 from ...facts.size_syntax import is_size
 from ...model.edits import block_of
-from ...model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript, is_none
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Constant,
+    Dictionary,
+    Name,
+    Subscript,
+    is_int,
+    is_none,
+)
 from ...model.fresh import Names
 from ...model.names import dotted, is_docstring, is_target, names_assigned, names_in, text
 from ...model.node import Expression, Node, Statement
@@ -14,7 +23,7 @@ from ...model.operators import Boolean, Compare
 from ...model.program import Function
 from ...model.statements import Assign, ExpressionStatement, For, If, Return, Try, While
 from ...model.statements import Pass as PassStatement
-from .guards import ABSENT, compared, holds, is_int
+from .guards import ABSENT, compared, holds
 from .stores import changed_by_call, is_changed, written
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """The most turns of a loop, where its test says so of a counter: `while n < 10 and …`."""
 
 from ...facts.carried.places import written
-from ...model.expressions import Constant, Display, Name, Starred
+from ...model.expressions import Constant, Display, Name, Starred, is_int
 from ...model.node import Expression, Statement
 from ...model.operators import Binary, Boolean, Compare
 from ...model.statements import Assign, Block, While
@@ -20,7 +20,7 @@ def bound_of(test: Expression, loop: While) -> int | None:
     if not isinstance(test, Compare) or len(test.operands) != 2 or test.operators[0] not in _LESS:
         return None
     counter, limit = test.operands
-    if not isinstance(counter, Name) or not _is_whole(limit):
+    if not isinstance(counter, Name) or not is_int(limit):
         return None
     start = start_of(counter.id, loop)
     steps = [s for s in loop.body.body if counter.id in written(s)]
@@ -31,10 +31,6 @@ def bound_of(test: Expression, loop: While) -> int | None:
 
 
 _LESS = {"<": 0, "<=": 1}
-
-
-def _is_whole(node: Expression | None) -> bool:
-    return isinstance(node, Constant) and type(node.constant) is int
 
 
 def start_of(name: str, loop: While) -> int | float | None:
@@ -83,4 +79,4 @@ def _counts(statement: Statement, name: str) -> bool:
 
 
 def _is_one(node: Expression | None) -> bool:
-    return _is_whole(node) and node.constant == 1  # type: ignore[union-attr]
+    return is_int(node) and node.constant == 1  # type: ignore[union-attr]

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...facts.values.lattice import INT, NUMPY, SHAPE, Sequence, Tensor, Value
 from ...model.expressions import Attribute, Name, Subscript
-from ...model.names import text
+from ...model.names import names_in, text
 from ...model.node import Expression
 from ...model.operators import Binary
 from ...model.program import Function, Scope
@@ -64,8 +64,7 @@ def _owners(scope: Scope, node: Expression | None) -> list[Expression]:
         return [
             owner
             for value in given
-            if value is not None
-            and not any(isinstance(n, Name) and n.id == name for n in value.walk())
+            if value is not None and name not in names_in(value)
             for owner in _owners(scope, value)
         ]
     return []

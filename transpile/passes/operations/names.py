@@ -200,15 +200,12 @@ def _fitting(
     if "inplace" in given and known(given["inplace"]) != Static(False, "bool"):
         return None
     fitting = tuple(r for r in rules if left <= {p.name for p in r.parameters})
-    by_value = [r for r in fitting if _names_of(r) == _names_of(fitting[0])]
+    names = [[p.name for p in r.parameters] for r in fitting]
+    by_value = [r for r, own in zip(fitting, names) if own == names[0]]
     spread = any(
         p.kind in ("rest", "sizes") for r in fitting for p in r.parameters
     )  # `zeros((2, 3))`
     return fitting if len(by_value) == 1 and not spread else None
-
-
-def _names_of(rule: Definition) -> list[str]:
-    return [p.name for p in rule.parameters]
 
 
 def _placed_nowhere(call: Call) -> None:

@@ -20,7 +20,7 @@ from ...facts.values.lattice import Tensor
 from ...model.carry import Carry
 from ...model.control_flow import Cond, Loop, Repeat, Scan
 from ...model.expressions import Attribute, Constant, Name, OpaqueExpression, Subscript
-from ...model.names import in_scope, target_names
+from ...model.names import in_scope, names_in, target_names
 from ...model.node import Node
 from ...model.program import Function, Scope
 from ...model.statements import (
@@ -117,7 +117,7 @@ class _Scans:
             return False
         self.obstacles.skipped = lists.nodes
         found = self.obstacles.of_block(body, certain(body))
-        return next(found, None) is None and not _prints(body)
+        return next(found, None) is None and "print" not in names_in(body)
 
     def _carry(self, node: For, lists: Lists) -> Carry | None:
         """What is carried; None where that is anything but arrays."""
@@ -171,10 +171,6 @@ def _flag(node: For) -> str | None:
     test = only.test if isinstance(only, If) and only.orelse is None else None
     flag = test.id if isinstance(test, Name) else None
     return flag if flag is not None and flag in written(node.body) else None
-
-
-def _prints(body: Block) -> bool:
-    return any(isinstance(n, Name) and n.id == "print" for n in body.walk())
 
 
 PASS = Pass("scans", ("bindings", "effects", "values"), run)

@@ -17,7 +17,7 @@ from ....model.expressions import (
 )
 from ....model.fresh import taken
 from ....model.layout import comments
-from ....model.names import dotted
+from ....model.names import dotted, names_in
 from ....model.node import Expression, Node, Statement
 from ....model.operators import Compare, Conditional, Unary, asks_for_none
 from ....model.program import Class, Function, Parameter
@@ -282,7 +282,7 @@ def _entry(statement: Statement, whole: str) -> list[Expression] | None:
     held = target.object
     if not isinstance(held, Name) or held.id != whole:
         return None
-    if any(isinstance(n, Name) and n.id == whole for n in value.walk()):
+    if whole in names_in(value):
         return None
     return [target.index, value]
 
