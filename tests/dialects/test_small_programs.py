@@ -1513,10 +1513,15 @@ class Net(nn.Module):
         self.convs[1] = nn.Linear(4, 4)
         self.num_convs = len(self.convs)
         self.net = nn.ModuleList(list(self.convs.values()))
+        self.parts = {"a": nn.Linear(4, 4), "b": nn.Linear(4, 4)}
+        self.rest = nn.ModuleList(self.parts.values())
 
     def forward(self, x, y):
         for i in range(self.num_convs):
             x = self.convs[i](x)
+        for name in ("b", "c"):
+            if name in self.parts:
+                x = self.parts[name](x)
         o = self.d(x)
         return o["disp", 0] + o[("disp", 1)] + y
 """

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..model.copy import clone
-from ..model.expressions import Attribute, Call, Dictionary, Name, Subscript
+from ..model.expressions import Attribute, Call, Constant, Dictionary, Display, Name, Subscript
 from ..model.names import dotted, everywhere, imported, is_target, last_word
 from ..model.node import Expression, Node
+from ..model.operators import Compare
 from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign, Block, ExpressionStatement
@@ -51,7 +52,7 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
         constructor = project.methods(cls).get("__init__")
         for held in _found(constructor) if constructor is not None else ():
             uses = _uses(project, cls, held)
-            if uses and constructor is not None:
+            if uses is not None and constructor is not None:
                 _begin(found.setdefault(constructor, Changes(constructor)), held)
             for use in uses or ():
                 function = next(n for n in use.ancestors() if isinstance(n, Function))
@@ -61,7 +62,7 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
 
 def _found(constructor: Function) -> Iterator[_Held]:
     assigns = [s for s in constructor.body.body if isinstance(s, Assign) and _is_own(s)]
-    begun = {dotted(s.targets[0]): s for s in assigns if _is_empty(s.expression)}
+    begun = {dotted(s.targets[0]): s for s in assigns if _is_dict(s.expression)}
     for statement in assigns:
         value = statement.expression
         if isinstance(value, Call) and imported(constructor, value.function) in _LIST:
@@ -75,12 +76,12 @@ def _is_own(assign: Assign) -> bool:
     return single and isinstance(assign.targets[0], Attribute)
 
 
-def _is_empty(value: Expression | None) -> bool:
-    """`{}`, `OrderedDict()`"""
+def _is_dict(value: Expression | None) -> bool:
+    """`{}`, `OrderedDict()`, `{"up": Conv(1)}`"""
     if isinstance(value, Call):
         word = last_word(value.function)
         return word in ("dict", "OrderedDict") and not value.arguments
-    return isinstance(value, Dictionary) and not value.entries
+    return isinstance(value, Dictionary) and None not in value.entries
 
 
 def _values_of(value: Expression) -> str | None:
@@ -106,7 +107,8 @@ def _uses(project: Project, cls: Class, held: _Held) -> list[Node] | None:
             if use is None:
                 return None
             found += [use] if isinstance(use, Node) else []
-    return found if any(isinstance(use, Assign) for use in found) else None
+    begun = isinstance(held.begins.expression, Dictionary) and held.begins.expression.entries
+    return found if begun or any(isinstance(use, Assign) for use in found) else None
 
 
 def _is_apart(project: Project, cls: Class, node: Attribute) -> bool:
@@ -134,14 +136,21 @@ def _use(node: Attribute, held: _Held) -> Node | bool | None:
         return None
     counted = isinstance(around, Call) and dotted(around.function) == "len"
     keys = isinstance(around, Attribute) and around.name == "keys"
-    return True if counted or keys else None
+    asked = isinstance(around, Compare) and around.operators in (["in"], ["not in"])
+    asked = asked and around.operands[1] is node  # type: ignore[union-attr]
+    return True if counted or keys or asked else None
 
 
 def _begin(changes: Changes, held: _Held) -> None:
     """The list begins beside the dict."""
     assert isinstance(held.registers.expression, Call)
-    empty = Call(clone(held.registers.expression.function), [])
-    changes.insert_after(held.begins, [Assign([clone(held.list)], empty)])
+    begun = held.begins.expression
+    values = [value for _, value in begun.pairs] if isinstance(begun, Dictionary) else []
+    made = [Display("list", map(clone, values))] if values else []
+    started = Call(clone(held.registers.expression.function), made)
+    changes.insert_after(held.begins, [Assign([clone(held.list)], started)])
+    for i, value in enumerate(values):
+        changes.replace(value, Constant(i))
     changes.remove(held.registers)
 
 
