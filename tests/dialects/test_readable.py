@@ -199,6 +199,21 @@ class Net(nn.Module):
     def forward(self, x, y):
         return x * self.weight * self.scale + self.bias
 """
+STILL = """
+class Net(nn.Module):
+    def __init__(self, n=4):
+        super().__init__()
+        self.rnn = nn.LSTM(n, n, batch_first=True)
+        self.gru = nn.GRU(n, n, 2, True, False, 0)
+        self.rnns = nn.ModuleList([nn.RNN(n, n) for _ in range(2)])
+        self.attention = nn.MultiheadAttention(n, 2, dropout=0.0)
+
+    def forward(self, x, y):
+        x = self.rnn(x)[0] + self.gru(y)[0]
+        for rnn in self.rnns:
+            x, _ = rnn(x)
+        return self.attention(x, y, y)[0]
+"""
 STATE_OF_ENTRIES = """
 class Net(nn.Module):
     def __init__(self, n=4):
@@ -276,6 +291,7 @@ LINES |= {
         ["# of the first", "# of the second", "# of the third", "# here", "# whole", "# each"],
         ["# of the second\n        # of", "# each  # each", "# of the third\n            # of"],
     ),
+    "layers that are made without dropout": (STILL, ["self.rnn("], ["key=None", "training", "keys[4]"]),
     "the state beside an entry of a list": (
         STATE_OF_ENTRIES,
         ["            made[i][-1]"],
@@ -293,6 +309,26 @@ def test_lines(name, target):
     assert [w for w in unwanted if w in made.code] == [], made.code
     torch.manual_seed(0)
     verify(HEAD + program, "Net", "", [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)], target)
+
+
+LATER = {
+    "given": ("n=4, p=0.0", "dropout=p", "pass"),
+    "set by its holder": ("n=4", "num_layers=2", "self.rnn.dropout = 0.5"),
+    "set in a walk": ("n=4", "num_layers=2", "for m in self.modules():\n            m.dropout = 0.5"),
+    "set by its name": ("n=4", "num_layers=2", "setattr(self.rnn, 'dropout', 0.5)"),
+}
+
+
+@pytest.mark.parametrize("how", LATER)
+def test_a_layer_may_have_dropout_later(how):
+    given_, made_with, then = LATER[how]
+    program = (
+        f"class Net(nn.Module):\n    def __init__(self, {given_}):\n        super().__init__()\n"
+        f"        self.rnn = nn.LSTM(n, n, {made_with})\n        {then}\n\n"
+        "    def forward(self, x, y):\n        return self.rnn(x)[0]\n"
+    )
+    (made,), _, _ = dialect.convert([given(HEAD + program)], "", "functional")
+    assert "key=key, training=training" in made.code, made.code
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -5,10 +5,12 @@ said by places (`places.py`).
 """
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Iterator, Set
 
 from ..model.effects import NO_EFFECTS, Apply, Effects, Key, Mode, New, Read, Write
-from ..model.expressions import Call, Name, Subscript
+from ..model.expressions import Attribute, Call, Name, Subscript
+from ..model.names import dotted
 from ..model.node import Expression, Node
 from ..model.program import Class, Function, within
 from ..model.rulebook import Rulebook
@@ -179,12 +181,32 @@ class EffectsOf:
         targets = self.targets(call)
         if targets is None:
             return OPEN
-        found = NO_EFFECTS
+        found, still = NO_EFFECTS, self.is_still(call)
         for function, path in targets:
             given = dict(paths_given(call, function, path))
             places = {n: rooted(p, roots) if p is not None else None for n, p in given.items()}
             found |= _moved(self.of(function), places)
-        return found
+        return dataclasses.replace(found, draws=False, mode=False) if still else found
+
+    def is_still(self, call: Call) -> bool:
+        """Whether what a call runs was made without the dropout that it could have."""
+        value = call.function.value
+        known = isinstance(call, Apply) and isinstance(value, Module) and not value.open
+        return known and value.still and not self._sets_dropout
+
+    @functools.cached_property
+    def _sets_dropout(self) -> bool:
+        """Whether somebody gives layers another dropout: `m.dropout = p`, `setattr(m, name, p)`."""
+        project = self.modules.project
+        for function in project.functions():
+            me = project.self_name(function)
+            for target in (t for a in function.nodes(Assign) for t in a.targets):
+                if isinstance(target, Attribute) and target.name == "dropout":
+                    if dotted(target.object) != me:
+                        return True
+            if any(dotted(call.function) == "setattr" for call in function.nodes(Apply, Call)):
+                return True
+        return False
 
     def _calls_of(
         self, value: Module, path: str | None

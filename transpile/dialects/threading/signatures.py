@@ -228,7 +228,8 @@ class Signatures:
             return Threads(draws=found.draws, known=all(t.draws == found.draws for t in several))
         alike = all(self.is_alike(t, found) for t in targets) and not self._holds_or_not(call)
         if self.is_container(call) or alike:
-            return found
+            still = self.effects.is_still(call)
+            return replace(found, draws=False, mode=False) if still else found
         return self.of_unlike(found)
 
     def of_given(self, call: Call) -> Threads | None:

@@ -99,6 +99,7 @@ def layer(frame: Frame, name: str, definition: Any, args: list[Argument]) -> Val
         frozenset([name]),
         inplace=inplace(args, _limit(frame, name)),
         whole=_whole(parameters, args),
+        still=_still(parameters, args),
         flags=frame.facts.results.deciding(definition, flags(parameters, args)),
     )
     if frame.facts.rulebook.wraps(definition):
@@ -112,6 +113,20 @@ def _wrapped(args: list[Argument]) -> Module:
         a.value for i, a in enumerate(args) if a.keyword == "module" or not a.keyword and not i
     ]
     return given[0] if given and isinstance(given[0], Module) else Module(open=True)
+
+
+def _still(parameters: Sequence[Any], args: list[Argument]) -> bool:
+    """Whether a layer that may draw, as `nn.LSTM` does, is made without: `dropout=0.0`."""
+    places = {p.name: i for i, p in enumerate(parameters)}
+    if "dropout" not in places or any(a.star for a in args):
+        return False
+    usual = parameters[places["dropout"]].default
+    given = [
+        a.value for i, a in enumerate(args) if (a.keyword or i) in ("dropout", places["dropout"])
+    ]
+    if not given:
+        return isinstance(usual, ast.Constant) and usual.value == 0
+    return isinstance(given[0], Static) and given[0].const == 0 and not given[0].loose
 
 
 def _whole(parameters: Sequence[Any], args: list[Argument]) -> bool:

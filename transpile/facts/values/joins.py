@@ -106,6 +106,7 @@ def _modules(a: Module, b: Module) -> Value:
         a.whole and b.whole,
         flags,
         (a.open or b.open) and all(m.checked or not m.open for m in (a, b)),
+        a.still and b.still,
     )
 
 

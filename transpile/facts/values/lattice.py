@@ -80,6 +80,7 @@ class Module(Value):
     whole: bool = False  # made with all the params that it can do without: `bias=True`
     flags: frozenset[tuple[str, bool | None]] = frozenset()  # that say what its calls return
     checked: bool = False  # open, but dialects see to it that others take no more than the classes
+    still: bool = False  # made without dropout, `nn.LSTM(n, n)`: its calls draw nothing
 
     @property
     def is_bare(self) -> bool:
