@@ -4623,6 +4623,16 @@ class Net(nn.Module):
                 self.u.copy_(u)
         return F.linear(x, self.w / torch.dot(u, torch.mv(self.w, v))) + y.sum()
 """
+EMPTY_PARAMETER = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.none = nn.Parameter()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        return self.fc(x) + self.none.sum() + self.none.numel() + y
+"""
 # Plain functions that read parts of the module that they are given.
 PARTS_IN_FUNCTIONS = """
 def scaled(net, x):
@@ -8563,6 +8573,59 @@ def test_a_buffer_of_two_modules_that_is_written_in_place_is_told(target, write,
     text = BUFFER_OF_TWO.replace("self.c += x", write)
     (made,), _, _ = dialect.convert([given(HEAD + text)], "", target)
     assert [d.id for d in made.diagnostics] == told
+
+
+APART_FROM_TORCH = """
+class Scaled(nn.Module):
+    def __init__(self, w):
+        super().__init__()
+        self.w = KEPT
+
+    def forward(self, x):
+        return x * self.w
+
+
+class Plain:
+    def __init__(self):
+        self.fc = nn.Linear(4, 4)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.made = MADE
+
+    def forward(self, x):
+        return x
+"""
+MADE_APART = {
+    "Scaled(torch.randn(4))": ("flax", "equinox"),
+    "{'a': torch.randn(4)}": ("flax", "equinox"),
+    "Plain()": ("functional", "flax", "equinox"),
+}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("made", MADE_APART)
+def test_what_torch_saves_nothing_of_is_told(target, made):
+    source = HEAD + APART_FROM_TORCH.replace("MADE", made).replace("KEPT", "w")
+    (told,), _, _ = dialect.convert([given(source)], "", target)
+    ids = {d.id for d in told.diagnostics} & {"buffer-in-list", "module-value", "random-in-init"}
+    assert len(ids) == 1
+
+
+@pytest.mark.parametrize("target", ("flax", "equinox"))
+def test_what_a_module_makes_a_param_of_is_saved(target):
+    source = APART_FROM_TORCH.replace("MADE", "Scaled(torch.randn(4))").replace("KEPT", "nn.Parameter(w)")
+    (made,), _, _ = dialect.convert([given(HEAD + source)], "", target)
+    assert not made.diagnostics
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_method_as_forward_is_told(target):
+    source = "class Net(nn.Module):\n    def run(self, x):\n        return x * 2\n\n    forward = run\n"
+    (made,), _, _ = dialect.convert([given(HEAD + source)], "", target)
+    assert [d.id for d in made.diagnostics] == ["module-value"]
 
 
 FROZEN_INSIDE = """

@@ -1,16 +1,27 @@
 """Functions that draw and are kept where no key reaches their calls: `f = noisy if on else plain`,
-`def sample(x, draw=noisy)`, `KINDS = {"noisy": noisy}`."""
+`def sample(x, draw=noisy)`, `KINDS = {"noisy": noisy}`; and arrays that constructors draw and keep
+where no checkpoint has them: `self.ws = [torch.randn(3)]`, `Scaled(torch.randn(3))`; and objects
+that build modules."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+from ..facts.calls import Calls, Target
+from ..facts.values.lattice import Class as ClassValue
 from ..facts.values.lattice import Function as FunctionValue
-from ..model.expressions import Call, Name
+from ..model.effects import BUFFER, PARAM, Declare, Key, New, NewArray
+from ..model.expressions import Attribute, Call, Name
+from ..model.names import dotted
+from ..model.node import Expression, Node, Statement
 from ..model.operators import Compare
 from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign
 
 KEPT = "this function draws, and what it is kept as is called without a key for it"
+UNSAVED = (
+    "torch saves nothing of what is drawn here: a model that is filled from torch keeps its own"
+)
+BUILT = "an object builds modules of its own here: they are no submodules, and nothing fills them"
 
 
 def kept_draws(project: Project, draws: Callable[[Function], bool]) -> list[Name]:
@@ -26,3 +37,56 @@ def kept_draws(project: Project, draws: Callable[[Function], bool]) -> list[Name
         and name.value.function.nearest(Function) is None
         and draws(name.value.function)
     ]
+
+
+def drawn_apart(project: Project, calls: Calls) -> Iterator[Expression]:
+    """What constructors draw and keep as no array of the module's."""
+    for function in _constructors(project):
+        for key in function.nodes(Key):
+            inner: Node = key
+            for around in key.ancestors():
+                if isinstance(around, Assign) and not isinstance(around, Declare):
+                    if isinstance(inner, Expression) and _is_own(around):
+                        yield inner
+                elif isinstance(around, New) and _stores(project, calls, around, inner):
+                    yield inner  # type: ignore[misc]
+                if isinstance(around, (Statement, New, NewArray)):
+                    break
+                inner = around
+
+
+def built_apart(project: Project) -> Iterator[Call]:
+    """Objects, no modules, that modules keep and that build modules themselves."""
+    for function in _constructors(project):
+        for assign in function.nodes(Assign):
+            made = assign.expression
+            if isinstance(made, Call) and not isinstance(made, New) and _is_own(assign):
+                init = _constructor(project, made)
+                if init is not None and init.nodes(New):
+                    yield made
+
+
+def _constructors(project: Project) -> Iterator[Function]:
+    made = (project.methods(c).get("__init__") for c in project.classes() if project.is_module(c))
+    return (function for function in made if function is not None)
+
+
+def _constructor(project: Project, made: Call) -> Function | None:
+    value = made.function.value
+    ref = value.ref if isinstance(value, ClassValue) else None
+    return project.find(ref, "__init__") if isinstance(ref, Class) else None
+
+
+def _stores(project: Project, calls: Calls, made: New, given: Node) -> bool:
+    """Whether a module keeps what its constructor is given as it is: `self.w = w`."""
+    init = _constructor(project, made)
+    if init is None:
+        return False
+    names = {name for name, argument in calls.arguments(made, Target(init)) if argument is given}
+    stores = [a for a in init.nodes(Assign) if dotted(a.expression) in names and _is_own(a)]
+    return any(not isinstance(a, Declare) or a.kind not in (PARAM, BUFFER) for a in stores)
+
+
+def _is_own(assign: Assign) -> bool:
+    target = assign.targets[0]
+    return isinstance(target, Attribute) and isinstance(target.object, Name)

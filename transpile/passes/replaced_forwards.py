@@ -2,14 +2,15 @@
 
 block.forward = lambda x: x     self.forward = self.fused, which takes other arguments
 self.forward, self.inverse = self.inverse, self.forward
+class Block(nn.Module): forward = run
 """
 
 from typing import Any
 
 from ..facts.values.lattice import Module
-from ..model.expressions import Attribute
+from ..model.expressions import Attribute, Name
 from ..model.names import stored_by
-from ..model.program import Scope
+from ..model.program import Class, Scope
 from .pass_ import Changes, Pass
 
 _WHY = "another forward is put in the place of a module's own: choose inside of that forward"
@@ -28,6 +29,10 @@ def run(scope: Scope, facts: Any) -> Changes:
             changes.unconverted("module-value", target, _WHY)
         elif not isinstance(of(assign.expression), Module):  # which calls do not reach
             changes.unconverted("module-value", assign.expression, _WHY)
+    for cls in scope.nodes(Class):
+        for name in cls.nodes(Name) if facts.project.is_module(cls) else ():
+            if name.id == "forward" and (assign := stored_by(name)) is not None:
+                changes.report("module-value", assign, _WHY)
     return changes
 
 

@@ -24,7 +24,7 @@ from ..definitions import PRELUDES, Prelude, Rules, prelude
 from ..faults import Faults
 from ..import_time import fit_metaclasses
 from ..imports import Words
-from ..kept_draws import KEPT, kept_draws
+from ..kept_draws import BUILT, KEPT, UNSAVED, built_apart, drawn_apart, kept_draws
 from ..method_names import rename_methods
 from ..output import Output
 from ..repeated import report_repeated
@@ -79,6 +79,11 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
         walking.keep_order(project, facts, walking.ALL)
     for name in kept_draws(project, lambda f: plan.threads(f).draws):
         reports.report("draw-in-value", name, KEPT)
+    for made in built_apart(project):
+        reports.report("module-value", made, BUILT)
+    for drawn in drawn_apart(project, facts.calls):
+        if isinstance(drawn.parent, New):  # lists are filled here
+            reports.report("buffer-in-list", drawn, UNSAVED)
     refuse_taken(plan.signatures, TAKEN, reports)
     report_shared(plan, reports, together=False)
     report_doubled(lists.doubled, reports)

@@ -39,7 +39,7 @@ from ..faults import Faults
 from ..fresh import fresh
 from ..import_time import fit_metaclasses
 from ..imports import Words, fit
-from ..kept_draws import KEPT, kept_draws
+from ..kept_draws import BUILT, KEPT, UNSAVED, built_apart, drawn_apart, kept_draws
 from ..library import definition_text
 from ..output import Output
 from ..repeated import report_repeated
@@ -113,6 +113,10 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
         refuse_decorated(function, project, reports, words=True)
     for name in kept_draws(project, plan.takes.__contains__):
         reports.report("draw-in-value", name, KEPT)
+    for made in built_apart(project):
+        reports.report("module-value", made, BUILT)
+    for drawn in drawn_apart(project, facts.calls):
+        reports.report("buffer-in-list", drawn, UNSAVED)
     report_doubled(lists.doubled, reports)
     report_repeated(plan, reports, modules=False)
     lowered = [lower(plan, file, file.walk(), faults) for file in files]

@@ -8,7 +8,7 @@ from .. import captured, library, second_names, shared_parts, support, walking, 
 from ..definitions import PRELUDES, Prelude, Rules, prelude
 from ..faults import Faults
 from ..imports import Words
-from ..kept_draws import KEPT, kept_draws
+from ..kept_draws import BUILT, KEPT, built_apart, kept_draws
 from ..method_names import rename_methods
 from ..output import Output
 from ..repeated import repeated, report_repeated
@@ -49,6 +49,8 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
         walking.keep_order(project, facts, (SUBMODULE,))
     for name in kept_draws(project, lambda f: plan.threads(f).draws):
         reports.report("draw-in-value", name, KEPT)
+    for made in built_apart(project):
+        reports.report("module-value", made, BUILT)
     plan.repeated.update(name for name, _ in repeated(plan))
     refuse_taken(plan.conventions, TAKEN, reports)
     report_shared(plan, reports)

@@ -5,13 +5,14 @@ torch has a class for are registered.
 init.zeros_(nn.Parameter(w))             nn.Parameter(init.zeros_(w))
 nn.Parameter(w).requires_grad_(b)        nn.Parameter(w, requires_grad=b)
 nn.Parameter(w).to(device)               nn.Parameter(w), which it is where it is there
+nn.Parameter()                           nn.Parameter(torch.empty(0))
 """
 
 from collections.abc import Callable
 from typing import Any
 
 from ...facts.values.vocabulary import MOVES
-from ...model.expressions import Attribute, Call, Constant
+from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.names import dotted, imported
 from ...model.node import Expression
 from ...model.program import Scope
@@ -24,6 +25,9 @@ _PLACES = MOVES | {"float"}
 
 def parameter(scope: Scope, call: Call) -> Callable[[Call], Expression] | None:
     """What is made of a call around a param, or behind one."""
+    if not call.arguments and (dotted(call.function) or "").endswith("Parameter"):
+        named = imported(scope, call.function).startswith("torch.nn.")
+        return _empty if named and imported(scope, Name("torch")) == "torch" else None
     inner = call.arguments[0] if call.arguments else None
     behind = call.function.object if isinstance(call.function, Attribute) else None
     if not isinstance(inner, Call) and not isinstance(behind, Call):
@@ -80,6 +84,10 @@ def _goes_on(node: Expression) -> bool:
     words = [dotted(a) or "" for a in node.arguments]
     casts = any(w.startswith("torch.") or w.endswith("dtype") for w in words)
     return not casts and "dtype" not in node.keywords and "other" not in node.keywords
+
+
+def _empty(call: Call) -> Expression:
+    return Call(call.function, [Call(Attribute(Name("torch"), "empty"), [Constant(0)])])
 
 
 def _asked(call: Call) -> Expression:
