@@ -10,10 +10,9 @@ from ...model.names import dotted, last_word
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ..calls import Target, is_of_object
-from ..origins import Origin
-from ..values.lattice import Class as ClassValue
 from ..values.lattice import Function as FunctionValue
 from ..values.lattice import Method, Module, Tensor, Torch
+from .objects import classes
 from .paths import of, spelled
 from .places import Part, Passed, Places, closed, fresh, union
 from .state import State
@@ -145,15 +144,9 @@ class Calling(State):
     def _methods(self, function: Attribute) -> list[Target]:
         """The methods that `self.transform.frame` may be of plain objects, by the calls of their
         classes that made these."""
-        found: dict[Function, None] = {}
-        start = Origin(self.original(function.object))
-        for made, _ in self.program.calls.origins(start, set()):
-            value = of(made.function) if isinstance(made, Call) else None
-            if isinstance(value, ClassValue) and isinstance(value.ref, Class):
-                method = self.project.find(value.ref, function.name)
-                if method is not None and not self.project.is_module(value.ref):
-                    found[method] = None
-        return [Target(f) for f in found]
+        made = classes(self.program, self.original(function.object))
+        found = dict.fromkeys(self.project.find(cls, function.name) for cls in made)
+        return [Target(f) for f in found if f is not None]
 
     def forwards(self, value: Module) -> list[Target]:
         """The forwards of the user's classes that a module may be of, also of those below them:
