@@ -1522,6 +1522,10 @@ class Net(nn.Module):
         for name in ("b", "c"):
             if name in self.parts:
                 x = self.parts[name](x)
+        for name, part in self.parts.items():
+            x = part(x) * len(name)
+        for part in self.parts.values():
+            x = part(x)
         o = self.d(x)
         return o["disp", 0] + o[("disp", 1)] + y
 """

@@ -9,7 +9,8 @@
     x = self.convs["up", 3](x)                        x = self.decoder[self.convs["up", 3]](x)
 
 Torch names their params by the list, and keys that are no strings are none of a ModuleDict. It is
-done on syntax alone; a dict that is gone over, or known elsewhere, stays as it is.
+done on syntax alone; a dict that is known elsewhere stays as it is. What goes over its values goes
+over the list, `zip(self.convs, self.decoder)` with their names.
 """
 
 from collections.abc import Iterator
@@ -17,13 +18,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..model.copy import clone
-from ..model.expressions import Attribute, Call, Constant, Dictionary, Display, Name, Subscript
+from ..model.expressions import (
+    Attribute,
+    Call,
+    Constant,
+    Dictionary,
+    Display,
+    ForClause,
+    Name,
+    Subscript,
+)
 from ..model.names import dotted, everywhere, imported, is_target, last_word
 from ..model.node import Expression, Node
 from ..model.operators import Compare
 from ..model.program import Class, Function
 from ..model.project import Project
-from ..model.statements import Assign, Block, ExpressionStatement
+from ..model.statements import Assign, Block, ExpressionStatement, For
 from .pass_ import Changes, Pass
 
 _LIST = frozenset(("torch.nn.ModuleList", "torch.nn.modules.ModuleList"))
@@ -121,8 +131,8 @@ def _is_apart(project: Project, cls: Class, node: Attribute) -> bool:
 
 
 def _use(node: Attribute, held: _Held) -> Node | bool | None:
-    """An entry that is read, or the statement that sets one; True where only its keys are asked;
-    None of other uses."""
+    """An entry that is read, the statement that sets one, or the call that gives them all; True
+    where only its keys are asked; None of other uses."""
     around = node.parent
     if isinstance(around, Subscript) and around.object is node:
         if not is_target(around):
@@ -138,7 +148,11 @@ def _use(node: Attribute, held: _Held) -> Node | bool | None:
     keys = isinstance(around, Attribute) and around.name == "keys"
     asked = isinstance(around, Compare) and around.operators in (["in"], ["not in"])
     asked = asked and around.operands[1] is node  # type: ignore[union-attr]
-    return True if counted or keys or asked else None
+    turned = isinstance(around, (For, ForClause)) and around.iterable is node
+    call = around.parent if isinstance(around, Attribute) else None
+    if isinstance(call, Call) and around.name in ("values", "items"):  # type: ignore[union-attr]
+        return call
+    return True if counted or keys or asked or turned else None
 
 
 def _begin(changes: Changes, held: _Held) -> None:
@@ -162,6 +176,10 @@ def _change(changes: Changes, held: _Held, use: Node) -> None:
         changes.substitute(use, [place, ExpressionStatement(grown)])
     elif isinstance(use, Subscript):
         changes.wrap(use, lambda use: Subscript(clone(held.list), use))
+    elif isinstance(use, Call) and dotted(use.function) == f"{dotted(held.dict)}.values":
+        changes.replace(use, clone(held.list))
+    else:
+        changes.replace(use, Call(Name("zip"), [clone(held.dict), clone(held.list)]))
 
 
 PASS = Pass("registered_dicts", (), run, of_project=True)
