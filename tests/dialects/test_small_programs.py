@@ -7295,6 +7295,45 @@ def test_a_property_that_is_kept_is_its_value():
     verify(HEAD + source, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], "equinox")
 
 
+BUFFERS_OF_A_MIXIN = """
+class Scaled(object):
+    def __init__(self, n, width):
+        self.n = n
+        for i in range(self.n):
+            self.register_buffer("u%d" % i, torch.ones(1, width) * (i + 1))
+
+    @property
+    def scales(self):
+        return [getattr(self, "u%d" % i) for i in range(self.n)]
+
+
+class Own(nn.Linear, Scaled):
+    def __init__(self, width, n):
+        nn.Linear.__init__(self, width, width)
+        Scaled.__init__(self, n, width)
+
+    def forward(self, x):
+        return F.linear(x, self.weight * self.scales[1].sum(), self.bias)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = Own(4, 2)
+
+    def forward(self, x, y):
+        return self.fc(x) + y
+"""
+
+
+def test_a_mixin_reads_the_arrays_that_it_sets_under_computed_names():
+    (made,), support, _ = dialect.convert([given(HEAD + BUFFERS_OF_A_MIXIN)], "", "equinox")
+    assert [d.id for d in made.diagnostics] == ["buffer-in-list"]
+    cls = converted(made.code, support)["Net"]
+    net, x = built(cls, cls), jnp.ones((3, 4))
+    np.testing.assert_allclose(net(x, x), x @ (net.fc.weight * 8).T + net.fc.bias + x, rtol=1e-5)
+
+
 NOT_ALIKE = """
 class Net(nn.Module):
     def __init__(self):

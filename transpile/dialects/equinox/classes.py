@@ -53,7 +53,7 @@ class ClassWriter:
         if fields:
             self._separate(cls)
         made = any(f.name == "arrays" for f in fields)
-        if made:
+        if made or any(f.name == "arrays" for f in self._mixed_in.get(cls, ())):
             self._made.add(cls)
         methods = list(self.plan.modules.home(cls).methods(cls).values())
         methods += [f for f in setters(cls) if f.nodes(Apply, Read)]  # others set what they set
