@@ -42,6 +42,38 @@ def test_it_draws_with_the_key_of_the_caller(name):
     assert (run(ones, ones, training=False) == 1).all()
 
 
+# what a function that calls a module asks of it, which one that is bound to its params does not say
+ASKED = (
+    "isinstance(layer, nn.Linear)",
+    "hasattr(layer, 'in_features')",
+    "getattr(layer, 'in_features', 0)",
+    "layer.in_features",
+    "layer is not self.b",
+)
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_what_is_called_and_asked_what_it_is_is_reported(asked):
+    source = f"""{HEAD}class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def inner(self, layer, x):
+        if {asked}:
+            x = x * 2
+        return layer(x)
+
+    def one(self, x, layer):
+        return self.inner(layer, x)
+
+    def forward(self, x):
+        return self.one(x, self.a)
+"""
+    result = convert_source(source)
+    assert "module-value" in {d.id for d in result.diagnostics}, result.code
+
+
 # name -> what the sides of a branch set, and what is done with it
 MIXED = {
     "a list on one way": ("f = [self.a, self.b]", "f = self.a", "self.one(f, x)"),

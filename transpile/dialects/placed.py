@@ -18,10 +18,11 @@ from ..model.expressions import (
     Starred,
     Subscript,
 )
+from ..model.functions import is_static
 from ..model.names import dotted, names_in, root, target_names
 from ..model.node import Expression, Node
 from ..model.operators import Boolean, Conditional
-from ..model.program import Function
+from ..model.program import Function, Parameter
 from ..model.project import Project
 from ..model.statements import Assign, For, While
 
@@ -156,14 +157,19 @@ class Placed:
         return _kept_of(new, makers[0], asked)  # type: ignore[arg-type]
 
 
-def parameter_for(call: Call, argument: Expression, function: Function) -> str:
+def parameter_for(
+    call: Call, argument: Expression, function: Function, asked: list[Parameter] | None = None
+) -> str:
     """The name of the parameter that an argument, or a way of one, is for; nothing where there is
-    none."""
+    none. `asked`: those of the function, if they are others by now."""
     while isinstance(argument.parent, Conditional):
         argument = argument.parent
     at = next(i for i, a in enumerate(call.arguments) if a is argument)
-    names = [p.name for p in function.parameters][function.owner is not None :]
-    return call.keywords[at] or "".join(names[at : at + 1])
+    bound = function.owner is not None and not is_static(function, function.owner)
+    places = (asked or function.parameters)[bound:]
+    rest = next((i for i, p in enumerate(places) if p.kind == "*"), at)
+    names = [p.name for p in places]
+    return call.keywords[at] or "".join(names[min(at, rest) :][:1])
 
 
 def _kept_of(call: Call, function: Function, asked: set[str]) -> list[Expression]:

@@ -6,7 +6,7 @@ self.act(x)              self.act.apply(params["act"], state["act"], x, key=key,
                          where its class is not known
 """
 
-from ...facts.values.lattice import Module, element_of
+from ...facts.values.lattice import element_of
 from ...model.effects import Apply, BoundMethod, Support, Unconverted
 from ...model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript
 from ...model.node import Expression
@@ -17,7 +17,7 @@ from ..reports import Reports
 from ..threading.threads import UPDATED, checkpointed, scanned
 from ..ties import below
 from .conventions import Conventions
-from .given import element, is_given, lists_given, modules_given, only_compared
+from .given import is_given, lists_given, modules_given
 from .handed_on import HandedOn
 from .leaves import UNKNOWN_PLACE
 from .lost import is_lost, is_named
@@ -26,8 +26,6 @@ from .paths import Paths
 from .plan import Plan, Words
 from .tied import TiedParams
 from .turns import two_kinds
-
-LISTED = "a list of modules is handed to what may call them, and has no params"
 
 
 class Calls:
@@ -137,22 +135,13 @@ class Calls:
 
     def _arguments(self, call: Call) -> None:
         """Modules that a function is given have what they take with them."""
-        targets, root = self.conventions.targets(call), self.conventions.given_root(call)
+        root = self.conventions.given_root(call)
         for argument in modules_given(call):
-            if argument is not root and not only_compared(call, argument, targets):
-                self.handed_on.argument(call, argument, argument, targets)
-        lists = lists_given(call)
-        if lists and self.conventions.targets(call) and self.paths.holders.chosen(call) is None:
-            for argument in lists:
-                if self._asks(element(argument)):
-                    self.reports.unconverted("module-value", argument, LISTED)
-
-    def _asks(self, module: Module | None) -> bool:
-        """Whether one of a list of modules takes what it has to be bound to; None: it may."""
-        item = Name("item")
-        item.value = module
-        threads = self.conventions.of_value(item)
-        return module is None or threads.params or threads.takes or threads.draws
+            if argument is not root:
+                self.handed_on.argument(call, argument, argument)
+        if self.conventions.targets(call) and self.paths.holders.chosen(call) is None:
+            for argument in lists_given(call):
+                self.handed_on.listed(call, argument)
 
     def module(self, call: Call) -> Expression | None:
         """The module that a call runs, or a method or function of which it runs."""

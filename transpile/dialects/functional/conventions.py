@@ -38,6 +38,7 @@ from .as_given import AsGiven
 from .buffers import unmade
 from .computed import Computed, ComputedNames
 from .given import (
+    bound_by,
     is_given,
     is_listed,
     is_of_class,
@@ -240,15 +241,14 @@ class Conventions(Signatures):
             return Threads(draws=found.draws)
         if function in self.building:
             return found
-        for handed in (*function.nodes(BoundMethod), *modules_kept(function)):
+        given = [m for call in function.nodes(Apply, Call) for m in bound_by(call)]
+        for handed in (*function.nodes(BoundMethod), *modules_kept(function), *given):
             found |= replace(self.of_value(handed), known=True)
         for call in function.nodes(Apply, Call):
             found |= Threads(params=lists_known(call))
             if (question := self.presence.asked(call, function)) is not None:
                 kinds = self.presence.kinds(question)
                 found |= Threads(takes=BUFFER in kinds, params=PARAM in kinds)
-            for module in [m for m in modules_given(call) if not is_unplaced(m)]:
-                found |= replace(self.of_value(module), known=True)
         for _, read in self.computed(function):
             found |= Threads(takes=BUFFER in read.kinds, params=PARAM in read.kinds)
         inside = (n for n in function.body.walk() if isinstance(n, Expression))

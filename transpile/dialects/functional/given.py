@@ -1,11 +1,12 @@
 """What is no plain part of `self`: modules that a function is given, lists of params, params under
 computed names."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ...facts.modules import Modules
 from ...facts.values.lattice import Function as FunctionValue
-from ...facts.values.lattice import Method, Module, Sequence, holds_module
+from ...facts.values.lattice import Method, Module, Sequence, element_of, holds_module
 from ...facts.values.vocabulary import PARAMETERS
 from ...model.copy import clone
 from ...model.effects import BoundMethod, Support, Unconverted
@@ -21,11 +22,11 @@ from ...model.expressions import (
 )
 from ...model.names import binds, dotted, is_called, is_own, is_target, names_assigned, root
 from ...model.node import Expression, Node
-from ...model.operators import Compare, Conditional
+from ...model.operators import Conditional
 from ...model.program import Class, File, Function
 from ...model.project import Project
 from ...model.statements import Assign, For, While
-from ..placed import parameter_for
+from .asked import over
 
 # These only ask what a module is.
 ASKING = frozenset(
@@ -52,6 +53,9 @@ def _is_of_parameter(module: Expression) -> bool:
     name = root(module)
     if name is None:
         return False
+    held = over(name)
+    if held is not None:  # `for layer in layers`
+        return is_given_list(held)
     for around in module.ancestors():
         if isinstance(around, (Function, Lambda)):
             own = [p.name for p in around.parameters]
@@ -147,7 +151,7 @@ def lists_known(call: Call) -> bool:
 def modules_given(call: Call) -> list[Expression]:
     """The modules that a call hands on, but for those that the function was given itself."""
     given = [a for a in _handed(call) if not is_given(_called(a))]
-    return [a for a in given if not CONTAINERS.issuperset(a.value.refs or ("",))]
+    return [a for a in given if not _is_container(a)]
 
 
 def modules_kept(function: Function) -> list[Expression]:
@@ -158,9 +162,28 @@ def modules_kept(function: Function) -> list[Expression]:
 
 
 def lists_given(call: Call) -> list[Expression]:
-    """The lists of modules that a call hands on, which nobody can call."""
+    """The lists of modules that a call hands on, but for those that the function was given."""
     listed = [a for a in call.arguments if element(a) and not _is_of_parameter(a)]
-    return [a for a in _handed(call) if CONTAINERS.issuperset(a.value.refs or ("",))] + listed
+    return [a for a in _handed(call) if _is_container(a) and not is_given_list(a)] + listed
+
+
+def is_given_list(node: Expression) -> bool:
+    """Whether it is a list of modules that the function has as a parameter."""
+    plain = isinstance(node, Name) and (_is_container(node) or element(node) is not None)
+    return plain and _is_of_parameter(node)
+
+
+def _is_container(node: Expression) -> bool:
+    return isinstance(node.value, Module) and CONTAINERS.issuperset(node.value.refs or ("",))
+
+
+def bound_by(call: Call) -> list[Expression]:
+    """What a call hands on that is bound to what it takes: modules, and those of lists."""
+    items = []
+    for held in lists_given(call):
+        items.append(Name("layer"))
+        items[-1].value = element_of(held.value)
+    return [m for m in modules_given(call) if not is_unplaced(m)] + items
 
 
 def element(listed: Expression) -> Module | None:
@@ -203,34 +226,6 @@ def spell_out(project: Project) -> None:
             call.replace(Conditional(there, asked, clone(words[2])))
 
 
-def called_once(call: Call, argument: Expression, targets: list[Function] | None) -> bool:
-    """Whether what a call hands a module to is known to call that once at most."""
-    if targets is None or len(targets) != 1:
-        return False
-    called = only_calls(targets[0], parameter_for(call, argument, targets[0]))
-    return called is not None and len(called) <= 1 and not _turns(called, targets[0])
-
-
-def only_calls(function: Function, name: str) -> list[Name] | None:
-    """Where a function calls a parameter; None where it does more with it than that and than
-    compare it."""
-    reads = [n for n in function.body.walk() if isinstance(n, Name) and n.id == name]
-    called = [n for n in reads if is_called(n)]
-    others = [n for n in reads if n not in called and not isinstance(n.parent, Compare)]
-    return called if name and not others else None
-
-
-def only_compared(call: Call, argument: Expression, targets: list[Function] | None) -> bool:
-    """Whether what a call hands a module to does no more than compare it: `exists(self.norm)`, of
-    `return val is not None`."""
-    for function in targets or ():
-        name = parameter_for(call, argument, function)
-        reads = [n for n in function.body.walk() if isinstance(n, Name) and n.id == name]
-        if not reads or not all(isinstance(n.parent, Compare) for n in reads):
-            return False
-    return bool(targets)
-
-
 def named_once(method: Expression, function: Function) -> bool:
     """Whether what is handed on has one name alone, and one call by that: `f = self.drop`."""
     assign = method.parent
@@ -241,10 +236,10 @@ def named_once(method: Expression, function: Function) -> bool:
     called = [n for n in names if is_called(n)]
     bound = [n for n in names if isinstance(n.parent, Assign) and n in n.parent.targets]
     once = len(called) == 1 and len(names) == len(called) + len(bound)
-    return once and not _turns(called, function)
+    return once and not turns_around(called, function)
 
 
-def _turns(called: list[Name], function: Function) -> bool:
+def turns_around(called: Iterable[Expression], function: Function) -> bool:
     """Whether one of these calls may run more than once."""
     turning = (For, While, Comprehension, Lambda, Function)
     around = [n for c in called for n in c.ancestors()]

@@ -15,6 +15,7 @@ from ...model.expressions import Attribute, Call, Name, Starred
 from ...model.names import names_assigned
 from ...model.node import Expression
 from ...model.program import Class, Function
+from ..placed import parameter_for
 
 _ASKING = frozenset("isinstance hasattr type len".split())
 
@@ -40,7 +41,9 @@ class Roots:
 
     def __init__(self, functions: Iterable[Function]) -> None:
         self._found: dict[Function, Root | None] = {}
-        self._plain = {f for f in functions if not f.owner and not isinstance(f.scope, Function)}
+        found = list(functions)
+        self._parameters = {f: list(f.parameters) for f in found}
+        self._plain = {f for f in found if not f.owner and not isinstance(f.scope, Function)}
         for function in self._plain:
             self.of(function)
 
@@ -50,6 +53,10 @@ class Roots:
             self._found[function] = None  # while it is found out
             self._found[function] = self._of(function) if function in self._plain else None
         return self._found[function]
+
+    def parameter(self, call: Call, argument: Expression, function: Function) -> str:
+        """The name of the parameter that an argument is for, also of what is written already."""
+        return parameter_for(call, argument, function, self._parameters.get(function))
 
     def given(self, call: Call, targets: Iterable[Function] | None) -> Expression | None:
         """The argument of a call that is the root of all the functions that it may run."""

@@ -52,9 +52,9 @@ def source(target: Expression, iterable: Expression, name: str) -> Turn | None:
                 for part, argument in zip(parts, iterable.arguments):
                     if name in target_names(part):
                         return source(part, argument, name)
-        if not isinstance(iterable.value, Module):
-            return None
-    if not isinstance(iterable.value, Module):
+    value = iterable.value
+    held = value.element if isinstance(value, Sequence) and isinstance(iterable, Name) else value
+    if not isinstance(held, Module):
         return None
     at = place(target, name)
     return None if at is None else Turn(iterable, None, at)
