@@ -4488,6 +4488,31 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.fc(x) * width(self.fc) * factor(self.fc) + self.norm(y) * factor(self.norm)
 """
+# A list that arrays are put into while a model is built is data, also where it begins empty.
+ARRAYS_APPENDED = """
+class Net(nn.Module):
+    def __init__(self, n=2):
+        super().__init__()
+        self.shifts = []
+        for i in range(n):
+            self.shifts.append(torch.arange(4) * i)
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        return self.fc(x + self.shifts[0]) + self.shifts[1] * y
+"""
+# Params that get their names in a loop, and are read by those names.
+NAMES_COUNTED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        for i in range(2):
+            self.register_parameter(f"g{i}", nn.Parameter(torch.ones(4, 4)))
+            setattr(self, "h_%d" % i, nn.Parameter(torch.ones(4)))
+
+    def forward(self, x, y):
+        return x @ self.g0 * self.h_0 + y @ self.g1 * self.h_1
+"""
 # What torch does not save is drawn for each model, and a model is given torch's.
 DRAWN_UNSAVED = """
 class Net(nn.Module):
@@ -5294,6 +5319,31 @@ def test_a_tie_in_what_a_loop_goes_over_is_refused(target):
     looped = TIED_ITEM.replace("self.outs(", "sum(out(y) for out in self.outs) + (")
     (made,), _, _ = dialect.convert([given(HEAD + looped)], "", target)
     assert {d.id for d in made.diagnostics} == {"tied-weight"}
+
+
+REGISTERED_OF_A_LIST = (
+    "self.register_parameter('a', self.kept[0])",
+    "self.a = self.kept[0]",
+    "for i in range(2): self.register_parameter('a%d' % i, self.kept[i])",
+    "for i, p in enumerate(self.kept): setattr(self, f'a{i}', p)",
+    "self.all = nn.ParameterList(self.kept)",
+)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("tie", REGISTERED_OF_A_LIST)
+def test_params_of_a_plain_list_that_are_registered_too_are_told(tie, target):
+    text = f"""{HEAD}class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.kept = [nn.Parameter(torch.ones(4, 4)) for _ in range(2)]
+        {tie}
+
+    def forward(self, x):
+        return x @ self.kept[0] @ self.kept[1]
+"""
+    (made,), _, _ = dialect.convert([given(text)], "", target)
+    assert "tied-weight" in {d.id for d in made.diagnostics}
 
 
 @pytest.mark.parametrize("init", ["True", "False"])

@@ -35,10 +35,13 @@ def holds_modules(value: Value | None) -> bool:
 
 def holds_arrays(value: Value | None) -> bool:
     """Whether a list or dict is certain to have arrays of JAX's that are no params."""
-    return any(
-        is_traced(part) and not is_param(part) and not part.host or holds_arrays(part)  # type: ignore[attr-defined]
-        for part in _parts(value)
-    )
+    return any(is_array(part) or holds_arrays(part) for part in _parts(value))
+
+
+def is_array(value: Value | None) -> bool:
+    """Whether it is certain to be an array of JAX's, and no param."""
+    traced = value is not None and is_traced(value)
+    return traced and not is_param(value) and not value.host  # type: ignore[union-attr]
 
 
 def _parts(value: Value | None) -> tuple[Value, ...]:
@@ -101,7 +104,7 @@ def grown(method: Function, path: str) -> Iterator[Statement]:
                     yield node
 
 
-def is_list(value: Expression) -> bool:
+def is_list(value: Expression | None) -> bool:
     """Whether a list or dict is written out."""
     return isinstance(value, (Display, Dictionary, Comprehension))
 

@@ -8,14 +8,14 @@ self.b.mean = self.a.mean
 from typing import Any
 
 from ..facts.modules import ARRAYS
-from ..facts.values.lattice import Static
-from ..model.effects import PARAM, Declare, NewArray, Read, Write
-from ..model.expressions import Call, Name, Subscript
-from ..model.names import dotted, is_own, rebound, text
+from ..facts.values.lattice import Sequence, Static, is_param
+from ..model.effects import PARAM, Declare, New, NewArray, Read, Write
+from ..model.expressions import Attribute, Call, Name, Subscript
+from ..model.names import dotted, everywhere, is_own, is_target, rebound, target_names, text
 from ..model.node import Expression, Statement
 from ..model.program import Function
 from ..model.project import Project
-from ..model.statements import Assign
+from ..model.statements import Assign, For
 from .pass_ import Changes, Pass
 
 _ONE = (
@@ -57,7 +57,27 @@ def _of(init: Function, placed: set[str]) -> Changes:
     names = {n.arguments[0].id for n in params if isinstance(n.arguments[0], Name)}
     for name in [n for n in init.nodes(Name) if n.id in names and _is_kept(n)]:
         changes.report("aliased-write", name, f"{name.id} and what is kept of it {_ONE}")
+    registered = [d.expression for d in init.nodes(Declare) if d.kind in ARRAYS]
+    lists = [n for n in init.nodes(New) if getattr(n.function, "name", "") == "ParameterList"]
+    for given in [*registered, *(a for n in [*params, *lists] for a in n.arguments[:1])]:
+        if given is not None and (held := _list_of(given, init, me)) is not None:
+            changes.report("tied-weight", given, f"what {text(held)} holds and this {_ONE}")
     return changes
+
+
+def _list_of(given: Expression, init: Function, me: str) -> Attribute | None:
+    """The list of params that methods read, of which some are registered: `self.w[i]`, or what a
+    loop over `self.w` binds."""
+    turns = [a for a in given.ancestors() if isinstance(a, For)]
+    over = [n for t in turns if dotted(given) in target_names(t.target) for n in t.iterable.walk()]
+    for node in over or [given.object if isinstance(given, Subscript) else given]:
+        listed = node.value if isinstance(node, Attribute) and is_own(node, me) else None
+        if isinstance(listed, Sequence) and is_param(listed.element) and init.owner is not None:
+            named = [n for n in everywhere(init.owner, Attribute) if n.name == node.name]  # type: ignore[attr-defined]
+            again = any(isinstance(n.parent, Declare) and is_target(n) for n in named)
+            if not again and any(n.nearest(Function) is not init for n in named):
+                return node  # type: ignore[return-value]
+    return None
 
 
 def _is_kept(name: Name) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from ...facts.values.lattice import Module
 from ...model.copy import clone
 from ...model.edits import leave_out
-from ...model.effects import Apply, Read, Support
+from ...model.effects import Apply, Read, Support, Write
 from ...model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript
 from ...model.names import dotted, in_scope
 from ...model.node import Expression, Statement
@@ -250,10 +250,10 @@ class ClassWriter:
     # --- arrays under computed names --------------------------------------------------------------
 
     def _computed(self, method: Function) -> None:
-        """`getattr(self, f"weight_{i}")`: an entry of the dict of arrays."""
+        """`getattr(self, f"weight_{i}")`, `self.weight_0`: an entry of the dict of arrays."""
         owner = method.owner
         lineage = self.plan.modules.lineage(owner) if owner is not None else []
-        if not self._made.intersection(lineage):
+        if owner is None or not self._made.intersection(lineage):
             return
         for call in method.nodes(Call):
             word = call.function.id if isinstance(call.function, Name) else ""
@@ -266,6 +266,10 @@ class ClassWriter:
                 call.replace(Call(Attribute(arrays, "get"), [name]))
             else:
                 call.replace(Subscript(arrays, name))
+        for read in method.nodes(Read):
+            own = dotted(read.object) == "self" and not isinstance(read.parent, Write)
+            if own and read.name not in self.plan.arrays(owner):
+                read.replace(Subscript(Attribute(Name("self"), "arrays"), Constant(read.name)))
 
 
 def _value(declared: Declared, default: Expression | None) -> Expression | None:

@@ -24,10 +24,10 @@ from ...model.expressions import (
 from ...model.names import dotted
 from ...model.node import Expression, Statement
 from ...model.operators import Binary, Compare, Conditional, sides
-from ...model.program import Class
+from ...model.program import Class, Function
 from ...model.statements import Assign, Block, ExpressionStatement, If
 from ...source.lower_ast import expression
-from ..growing import holds_arrays
+from ..growing import added, grown, holds_arrays, is_array, is_list
 from ..ties import UNSEEN, below
 from .begun import Begun
 from .held import keeps_modules, tell
@@ -146,8 +146,18 @@ def assign(low: Lowering, node: Assign) -> None:
         any(low.plan.becomes_module(cls, n) for n in names) or keeps_modules(low, node, cls)
     ):
         low.edits.change(node, lambda n: tell(n.expression))
-    elif names and (holds_arrays(value.value) or isinstance(value.value, Instance)):
+    elif names and (
+        holds_arrays(value.value) or isinstance(value.value, Instance) or _gets_arrays(low, node)
+    ):
         low.edits.wrap(value, lambda v: Call(nnx("data"), [v]))
+
+
+def _gets_arrays(low: Lowering, node: Assign) -> bool:
+    """`self.noises = []`, which arrays are put into: `self.noises.append(torch.zeros(n))`"""
+    method, path = low.unit(node), dotted(node.targets[0])
+    if not isinstance(method, Function) or path is None or not is_list(node.expression):
+        return False
+    return any(is_array(v.value) for s in grown(method, path) for v in added(s))
 
 
 # --- writes ---------------------------------------------------------------------------------------
