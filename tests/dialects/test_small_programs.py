@@ -4513,6 +4513,32 @@ class Net(nn.Module):
     def forward(self, x, y):
         return x @ self.g0 * self.h_0 + y @ self.g1 * self.h_1
 """
+# A layer of its own stands in for one that a method may be given.
+OWN_LAYER_OR_GIVEN = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.own = nn.Linear(4, 4)
+
+    def either(self, x, layer=None):
+        layer = layer or self.own
+        return layer(x)
+
+    def chosen(self, x, layer=None):
+        layer = self.own if layer is None else layer
+        return layer(x)
+
+    def filled(self, x, layer=None):
+        if layer is None:
+            layer = self.own
+        return layer(x)
+
+    def forward(self, x, y):
+        x = self.either(x, self.fc) + self.either(y)
+        x = self.chosen(x, self.fc) + self.chosen(y)
+        return self.filled(x, self.fc) + self.filled(y)
+"""
 # What torch does not save is drawn for each model, and a model is given torch's.
 DRAWN_UNSAVED = """
 class Net(nn.Module):

@@ -9,7 +9,7 @@ from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Method, Module, Sequence, element_of, holds_module
 from ...facts.values.vocabulary import PARAMETERS
 from ...model.copy import clone
-from ...model.effects import BoundMethod, Support, Unconverted
+from ...model.effects import Apply, BoundMethod, Support, Unconverted
 from ...model.expressions import (
     Attribute,
     Call,
@@ -22,7 +22,7 @@ from ...model.expressions import (
 )
 from ...model.names import binds, dotted, is_called, is_own, is_target, names_assigned, root
 from ...model.node import Expression, Node
-from ...model.operators import Conditional
+from ...model.operators import Boolean, Conditional
 from ...model.program import Class, File, Function
 from ...model.project import Project
 from ...model.statements import Assign, For, While
@@ -155,10 +155,29 @@ def modules_given(call: Call) -> list[Expression]:
 
 
 def modules_kept(function: Function) -> list[Expression]:
-    """The modules that functions inside keep as defaults: `def run(x, block=block)`."""
+    """The modules that functions inside keep as defaults: `def run(x, block=block)`; and those of
+    `self` that stand in for one that may be given: `block = self.block`, `block or self.block`."""
     inside: list[Function | Lambda] = [*function.nodes(Function), *function.nodes(Lambda)]
     defaults = [p.default for inner in inside for p in inner.parameters]
-    return [d for d in defaults if d is not None and _is_module(d)]
+    modules = [n for n in function.nodes(Attribute) if isinstance(n.value, Module)]
+    stand_ins = [n for n in modules if _stands_in(n, function)]
+    return [d for d in defaults if d is not None and _is_module(d)] + stand_ins
+
+
+def _stands_in(module: Attribute, function: Function) -> bool:
+    """Whether a name gets a module that is otherwise a parameter, which is called."""
+    part: Expression = module
+    while isinstance(part.parent, (Boolean, Conditional)) and part not in _tests(part.parent):
+        part = part.parent
+    if not isinstance(part.parent, Assign):
+        return False
+    names = {t.id for t in part.parent.targets if isinstance(t, Name)}
+    calls = [c for c in function.nodes(Apply, Call) if getattr(c.function, "id", "") in names]
+    return any(map(is_given, calls))
+
+
+def _tests(node: Boolean | Conditional) -> list[Expression]:
+    return [node.test] if isinstance(node, Conditional) else []
 
 
 def lists_given(call: Call) -> list[Expression]:

@@ -12,7 +12,7 @@ from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module, element_of
 from ...model.control_flow import Cond, Loop, Repeat, Scan
 from ...model.copy import clone
-from ...model.effects import Apply, BoundMethod, Support
+from ...model.effects import BoundMethod, Support
 from ...model.expressions import (
     Attribute,
     Call,
@@ -28,11 +28,10 @@ from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Compare, Conditional
 from ...model.program import Function, Parameter
-from ...model.statements import Assign
 from ..fresh import taken
 from ..reports import Reports
 from .asked import asks, calls_items, only_asked, only_calls, spreads
-from .given import is_given, modules_kept, named_once, turns_around
+from .given import modules_kept, named_once, turns_around
 from .leaves import UNKNOWN_PLACE
 from .path import Path
 from .paths import Paths
@@ -72,9 +71,6 @@ class HandedOn:
             self._method(method)
         for default in modules_kept(self.function):
             self._bind(default, default)
-        for module in [n for n in nodes(self.function) if isinstance(n, Attribute)]:
-            if self._stands_in(module):
-                self._bind(module, module)
 
     def argument(self, call: Call, value: Expression, module: Expression) -> None:
         """Bind a module, or a method of one, that a call is given."""
@@ -124,18 +120,6 @@ class HandedOn:
             draw = [c for c in called if "key" in c.keywords or self.conventions.of_call(c).draws]
             return bool(called) and len(draw) == len(called)
         return False
-
-    def _stands_in(self, module: Attribute) -> bool:
-        """Whether a module of `self` stands in for one that may be given: `line = self.line`, of a
-        parameter that is called."""
-        assign = module.parent
-        if not isinstance(assign, Assign) or not isinstance(module.value, Module):
-            return False
-        names = {t.id for t in assign.targets if isinstance(t, Name)}
-        return any(
-            is_given(call) and isinstance(call.function, Name) and call.function.id in names
-            for call in self.function.nodes(Apply, Call)
-        )
 
     def _words(self, call: Call, argument: Expression) -> list[tuple[Function, str]]:
         """The parameters that an argument is for of what a call runs."""
