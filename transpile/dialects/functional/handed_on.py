@@ -24,11 +24,11 @@ from ...model.expressions import (
     Name,
     Starred,
 )
+from ...model.fresh import taken
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Compare, Conditional
 from ...model.program import Function, Parameter
-from ..fresh import taken
 from ..reports import Reports
 from .asked import asks, calls_items, only_asked, only_calls, spreads
 from .given import modules_kept, named_once, turns_around
