@@ -29,7 +29,7 @@ class Sequential(eqx.nn.StatefulLayer):
     def __call__(self, x, state=dataclasses.MISSING, *, key=None):
         for layer, k in zip(self, split(key, len(self))):
             if is_stateful(layer):
-                x, state = layer(x, state, key=k)
+                x, state = layer(x, state=state, key=k)
             else:
                 x = layer(x, key=k)
         return x if state is dataclasses.MISSING else (x, state)
