@@ -9752,6 +9752,20 @@ def test_indices_that_are_called_masks_and_functions_of_whole_numbers(target):
     assert [(d.line, d.id) for d in made.diagnostics] == [(8, "data-dependent-shape")]
 
 
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("kept", ["self.m = p > 0.5", "self.register_buffer('m', p > 0.5)"])
+def test_a_mask_that_is_drawn_is_state(kept, target):
+    """Each model has its own, and torch's is loaded: it is no constant that a trace knows."""
+    source = (
+        HEAD
+        + "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        + f"        p = torch.rand(4)\n        {kept}\n\n"
+        + "    def forward(self, x):\n        return x[:, self.m]\n"
+    )
+    (made,), _, _ = dialect.convert([given(source)], "", target)
+    assert [(d.line, d.id) for d in made.diagnostics] == [(13, "data-dependent-shape")]
+
+
 OF_LIBRARIES = """
 try:
     from apex.normalization import FusedLayerNorm as _Fused

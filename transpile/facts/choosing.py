@@ -88,5 +88,6 @@ def _lineage(read: Read, modules: Modules) -> list[Class]:
 
 def _is_made_once(own: Field, cls: Class, modules: Modules) -> bool:
     declared = [value.parent for value in own.values]
-    plain = len(declared) == 1 and isinstance(declared[0], Declare) and own.kind in _KINDS
-    return plain and not modules.is_library(cls)
+    if len(declared) != 1 or not isinstance(declared[0], Declare) or declared[0].drawn:
+        return False
+    return own.kind in _KINDS and not modules.is_library(cls)

@@ -187,12 +187,13 @@ class Declare(Assign):
     """In a constructor: `self.name = …`, where it stood. `kind`: param, buffer, constant,
     submodule or field; `here`: that of an array on this way, where it may be another elsewhere."""
 
-    __slots__ = ("kind", "here", "name", "persistent")
+    __slots__ = ("kind", "here", "name", "persistent", "drawn")
 
     def __init__(self, target: Expression, expression: Expression, kind: str, name: str) -> None:
         super().__init__([target], expression)
         self.kind, self.here, self.name = kind, kind, name
         self.persistent = True  # whether torch saves it
+        self.drawn = False  # whether it comes of a draw: each model has its own
 
 
 class Write(Statement):

@@ -95,6 +95,10 @@ class Kinds:
     def _family(self, cls: Class) -> list[Own]:
         return [self.own[c] for c in self.project.family(cls) if c in self.own]
 
+    def is_drawn(self, cls: Class, name: str) -> bool:
+        """Whether what a class sets comes of a draw."""
+        return any(name in own.drawn for own in self._family(cls))
+
     # --- what methods set ------------------------------------------------------------------------
 
     def _scan(self, cls: Class) -> Own:

@@ -40,7 +40,8 @@ def registered(scene: Scene, kinds: Kinds, statement: ExpressionStatement) -> Ex
     kind = _registered_kind(scene, kinds, made, scene.cls)
     if kind is None:
         return None
-    scene.changes.replace(statement, lambda s: _registered(scene, s, kind))
+    drawn = kinds.is_drawn(scene.cls, made.text)
+    scene.changes.replace(statement, lambda s: _registered(scene, s, kind, drawn))
     return made.value
 
 
@@ -69,7 +70,7 @@ def _registered_kind(scene: Scene, kinds: Kinds, made: Registration, cls: Class)
     return kinds.of(cls, name)
 
 
-def _registered(scene: Scene, statement: ExpressionStatement, kind: str) -> Declare:
+def _registered(scene: Scene, statement: ExpressionStatement, kind: str, drawn: bool) -> Declare:
     """`self.h = v`, made of what the registration has become."""
     made = registration(statement.expression, scene.own)
     assert made is not None and made.text is not None and scene.own is not None
@@ -77,7 +78,7 @@ def _registered(scene: Scene, statement: ExpressionStatement, kind: str) -> Decl
     target = Attribute(own, made.text)
     target.value = made.value.value
     declared = Declare(target, made.value, kind, made.text)
-    declared.persistent = made.persistent
+    declared.persistent, declared.drawn = made.persistent, drawn
     if kind in (PARAM, MIXED):
         declared.here = BUFFER if made.method == "register_buffer" else PARAM
     return declared

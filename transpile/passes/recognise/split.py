@@ -16,6 +16,7 @@ def declared(target: Attribute, value: Expression, kind: str, kinds: Kinds, cls:
     made = Declare(target, value, kind, target.name)
     registered = any(held.registered for held in kinds.held(cls, target.name))
     made.persistent = kind in (SUBMODULE, PARAM) or kind == BUFFER and registered
+    made.drawn = kinds.is_drawn(cls, target.name)
     return made
 
 
