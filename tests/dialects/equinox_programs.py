@@ -24,6 +24,7 @@ class Facts:
         self.modules, self.effects = modules, EffectsOf(modules)
         self.rulebook = rules()
         self.stages = SimpleNamespace(in_forward=lambda scope: True)
+        self.calls = SimpleNamespace(arguments=lambda call, target: ())  # none is drawn
 
 
 @functools.cache

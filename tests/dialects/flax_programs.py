@@ -27,6 +27,7 @@ class Facts:
         self.modules, self.effects = modules, EffectsOf(modules)
         self.rulebook = load()
         self.stages = SimpleNamespace(in_forward=lambda scope: True)
+        self.calls = SimpleNamespace(arguments=lambda call, target: ())  # none is drawn
 
 
 def layer_files():
