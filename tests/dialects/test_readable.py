@@ -227,6 +227,22 @@ class Net(nn.Module):
             made[i][0] = made[i][1] + self.norms[i](y)
         return made
 """
+KEPT = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q = nn.Linear(4, 4)
+        self.attn = None
+
+    def forward(self, x, y):
+        x, self.attn = self.attention(self.q(x), x)
+        self.out = self.q(x)
+        return self.out * 2 + y
+
+    def attention(self, q, k):
+        p = F.softmax(q @ k.T, -1)
+        return p @ k, p
+"""
 # what is written, the lines of it, and those that are not
 MADE_BEFORE = """
 class Net(nn.Module):
@@ -290,6 +306,11 @@ LINES |= {
         COMMENTED,
         ["# of the first", "# of the second", "# of the third", "# here", "# whole", "# each"],
         ["# of the second\n        # of", "# each  # each", "# of the third\n            # of"],
+    ),
+    "what a forward pass keeps": (
+        KEPT,
+        ["x, attn = self.attention("],
+        ["value_1", '.get("out")', '"]\n    def __init__'],
     ),
     "layers that are made without dropout": (STILL, ["self.rnn("], ["key=None", "training", "keys[4]"]),
     "the state beside an entry of a list": (

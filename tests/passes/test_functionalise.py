@@ -119,7 +119,7 @@ FORWARD = {
     "a part": ("self.hits[0] = x.sum()", "Write(self.hits, self.hits.at[0].set(x.sum()))"),
     "a method": ("self.hits.mul_(x)", "Write(self.hits, self.hits.mul(x))"),
     "another": ("self.hits = x", "Write(self.hits, x)"),
-    "one of two": ("a, self.hits = x, x + 1", "a, value_1 = x, x + 1; Write(self.hits, value_1)"),
+    "one of two": ("a, self.hits = x, x + 1", "a, hits = x, x + 1; Write(self.hits, hits)"),
     "data": ("self.fc.bias.data.copy_(x)", "Write(self.fc.bias, self.fc.bias.copy_(x), detached=True)"),
     "running statistics": (
         "x = F.batch_norm(x, self.mean, self.var, training=self.training)",

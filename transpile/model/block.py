@@ -52,6 +52,14 @@ class Block(Node):
         """Put statements at the end."""
         self._insert(len(self.body), new)
 
+    def set_apart(self, statement: Statement) -> None:
+        """Put an empty line above a statement of this block, and what comments it."""
+        at = self._index(statement)
+        self.take(statement)
+        above, behind = statement.comments or ("", "")
+        statement.comments = above if above.startswith("\n") else f"\n{above}", behind
+        self._insert(at, [statement])
+
     def remove(self, statement: Statement) -> None:
         """Leave out a statement; its comments stay where they stand."""
         del self.body[self._index(statement)]

@@ -187,16 +187,7 @@ class ClassWriter:
         at = next((i for i, s in enumerate(body) if isinstance(s, Function)), None)
         if at is None or at and _has_gap(body[at - 1], body[at]):
             return
-        first = body[at]
-        cls.body.take(first)
-        above, behind = first.comments or ("", "")
-        first.comments = above if above.startswith("\n") else f"\n{above}", behind
-        if at:
-            cls.body.insert_after(body[at - 1], [first])
-        elif body:
-            cls.body.insert_before(body[0], [first])
-        else:
-            cls.body.append([first])
+        cls.body.set_apart(body[at])
 
     def _statements(self, fields: list[Declared], cls: Class) -> list[Statement]:
         """The fields as text. Types are quoted whose names mean nothing, or something else, when

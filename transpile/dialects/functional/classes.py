@@ -54,8 +54,11 @@ class ClassWriter:
         own = self.plan.modules.own_fields(cls)
         names = [n for n in self.plan.unsaved(cls) if n in own]
         if names:
-            listed = Display("list", [Constant(name) for name in names])
-            at_start(cls.body, Assign([Name("unsaved")], listed))
+            made = Assign([Name("unsaved")], Display("list", [Constant(n) for n in names]))
+            at_start(cls.body, made)
+            below = cls.body.body[cls.body.body.index(made) + 1]
+            if isinstance(below, Function):
+                cls.body.set_apart(below)
 
     def _parts_of_layers(self, cls: Class, methods: list[Function]) -> None:
         """Report methods that the forward of a layer of torch's calls, and with other arrays than

@@ -21,11 +21,11 @@ from ...model.expressions import (
     Subscript,
     is_none,
 )
-from ...model.names import dotted, is_own
+from ...model.names import dotted, is_own, leaves, text
 from ...model.node import Expression, Node
 from ...model.operators import Compare, Conditional, asks_for_none
 from ...model.program import Function
-from ...model.statements import If
+from ...model.statements import Assign, Block, If
 from ..faults import raising
 from ..leaves import plainly, put
 from ..reports import Reports
@@ -234,7 +234,7 @@ class Leaves:
             around.replace(Compare([Constant(node.name), entries], [words[around.operators[0]]]))
         elif node.kind == MIXED and node.name in self.plan.numbers | self.plan.plain_numbers:
             node.replace(numbers.read(node.name, entries, node.object))
-        elif self._may_be_missing(node):
+        elif self._may_be_missing(node) and not _is_set(node, entries):
             node.replace(Call(Attribute(entries, "get"), [Constant(node.name)]))
         else:
             node.replace(Subscript(entries, Constant(node.name)))
@@ -253,6 +253,22 @@ class Leaves:
         else:
             missing = may_lack(self.plan, cls, node.object, node.name)
         return missing and not any(_asks(around, node) for around in node.ancestors())
+
+
+def _is_set(node: Read, entries: Expression) -> bool:
+    """Whether a statement on every way here gives an entry: `state["h"] = h`."""
+    entry = text(Subscript(clone(entries), Constant(node.name)))
+    inner: Node = node
+    for around in node.ancestors():
+        if isinstance(around, Function):
+            break
+        if isinstance(around, Block):
+            before = around.body[: around.body.index(inner)]  # type: ignore[arg-type]
+            given = [t for s in before if isinstance(s, Assign) for t in s.targets]
+            if any(text(leaf) == entry for target in given for leaf in leaves(target)):
+                return True
+        inner = around
+    return False
 
 
 def _may_ask(node: Node) -> bool:

@@ -270,7 +270,7 @@ def _unpacked(frame: Frame, node: Assign, target: Display) -> list[Statement]:
             continue
         starred = isinstance(one, Starred)
         inner = one.expression if isinstance(one, Starred) else one
-        name = nodes.name(frame.fresh(f"value_{i}"))
+        name = nodes.name(frame.fresh(inner.name if isinstance(inner, Attribute) else f"value_{i}"))
         first.append(Starred(name) if starred else name)
         singles.append(Assign([inner], clone(name)))
     made: list[Statement] = [Assign([Display("tuple", first)], node.expression)]
