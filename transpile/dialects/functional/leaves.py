@@ -10,6 +10,7 @@ Put                 x.at[i].set(v)
 from ...facts.values.lattice import Module
 from ...model.copy import clone
 from ...model.effects import BUFFER, MIXED, PARAM, Apply, Mode, New, Read, Support, Unconverted
+from ...model.equality import equal
 from ...model.expressions import (
     Attribute,
     Call,
@@ -21,7 +22,7 @@ from ...model.expressions import (
     Subscript,
     is_none,
 )
-from ...model.names import dotted, is_own, leaves, text
+from ...model.names import dotted, is_own, leaves
 from ...model.node import Expression, Node
 from ...model.operators import Compare, Conditional, asks_for_none
 from ...model.program import Function
@@ -257,7 +258,7 @@ class Leaves:
 
 def _is_set(node: Read, entries: Expression) -> bool:
     """Whether a statement on every way here gives an entry: `state["h"] = h`."""
-    entry = text(Subscript(clone(entries), Constant(node.name)))
+    entry = Subscript(clone(entries), Constant(node.name))
     inner: Node = node
     for around in node.ancestors():
         if isinstance(around, Function):
@@ -265,7 +266,7 @@ def _is_set(node: Read, entries: Expression) -> bool:
         if isinstance(around, Block):
             before = around.body[: around.body.index(inner)]  # type: ignore[arg-type]
             given = [t for s in before if isinstance(s, Assign) for t in s.targets]
-            if any(text(leaf) == entry for target in given for leaf in leaves(target)):
+            if any(equal(leaf, entry) for target in given for leaf in leaves(target)):
                 return True
         inner = around
     return False

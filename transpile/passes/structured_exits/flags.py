@@ -17,6 +17,7 @@ from ...facts.values.lattice import UNKNOWN, Static
 from ...model.copy import moved_copy
 from ...model.effects import Unset
 from ...model.endings import own_jumps
+from ...model.equality import equal
 from ...model.expressions import Constant, Name
 from ...model.names import in_scope, names_assigned, target_names
 from ...model.node import Statement
@@ -25,7 +26,6 @@ from ...model.statements import Assign, Block, Break, For, If, Pass, Return, Whi
 from ...passes.truth import is_branch_on_data, is_loop_on_data
 from ..truth import negated, told, traced
 from .ends import is_endless, names_read
-from .equality import equal
 
 if TYPE_CHECKING:
     from .exits import Exits

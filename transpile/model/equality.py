@@ -1,6 +1,6 @@
 """Whether two expressions say the same."""
 
-from ...model.node import Expression, Node
+from .node import Expression, Node
 
 _APART = frozenset([*Node.__slots__, *Expression.__slots__, "text"])
 
