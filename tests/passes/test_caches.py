@@ -25,6 +25,12 @@ CASES = {
         "pass",
         "n = len(x)\nt = torch.arange(n)\ntable = t.cos()\nreturn x * table",
     ),
+    "under the name of a method of tensors": (
+        "self.n = None\nself.cos = None",
+        NEW.replace("self.table", "self.cos") + "return x * self.cos",
+        "pass",
+        "n = len(x)\nt = torch.arange(n)\ncos = t.cos()\nreturn x * cos",
+    ),
     "beside its size": (
         "self.n = 4\nself.m = torch.ones(self.n)",
         BESIDE,

@@ -146,6 +146,8 @@ class _Caches:
                 return False
             me, owner = self.project.self_name(function), self.project.owner(function)
             if isinstance(node, Attribute) and dotted(node.object) != me:
+                if is_called(node):  # `freqs.cos()` calls no array that is kept as `self.cos`
+                    continue
                 return False
             if owner in self.family and owner is not self.cls:
                 return False
