@@ -139,8 +139,9 @@ class Calls:
         for argument in modules_given(call):
             if argument is not root:
                 self.handed_on.argument(call, argument, argument)
-        if self.conventions.targets(call) and self.paths.holders.chosen(call) is None:
-            for argument in lists_given(call):
+        lists = lists_given(call) if self.conventions.targets(call) else []
+        if lists and self.paths.holders.chosen(call) is None:
+            for argument in lists:
                 self.handed_on.listed(call, argument)
 
     def module(self, call: Call) -> Expression | None:

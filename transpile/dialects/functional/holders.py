@@ -42,10 +42,16 @@ _ITSELF = "itself"  # the same, handed to a function
 
 class Holders:
     """What is known of the lists of one function; `given`: the holders of what it is given lists
-    of, by its parameters."""
+    of, by its parameters; `calling`: the functions that are asked what they choose."""
 
-    def __init__(self, function: Function, plan: Plan, given: Mapping[str, str | None]) -> None:
-        self.function, self.plan, self.given = function, plan, given
+    def __init__(
+        self,
+        function: Function,
+        plan: Plan,
+        given: Mapping[str, str | None],
+        calling: frozenset[Function] = frozenset(),
+    ) -> None:
+        self.function, self.plan, self.given, self.calling = function, plan, given, calling
         self.me: str | None = None
         self.owner: Class | None = None
         self._asked: set[tuple[str, Node]] = set()
@@ -237,13 +243,15 @@ class Holders:
         if not targets or len(targets) != 1 or targets[0].owner is not None:
             return None
         function = targets[0]
+        if function in self.calling:  # it calls itself
+            return None
         words = [p.name for p in function.parameters]
         given = {}
         for at, (argument, word) in enumerate(zip(call.arguments, call.keywords)):
             if word in words or word is None and at < len(words):
                 held = self.listed(argument)
                 given[word or words[at]] = _ITSELF if held == _SELF_MADE else held
-        inside = Holders(function, self.plan, given)
+        inside = Holders(function, self.plan, given, self.calling | {function})
         returned = [r.expression for r in function.nodes(Return)]
         if not returned or any(r is None for r in returned) or not inside._only_chooses():
             return None
