@@ -10,8 +10,9 @@ self.sizes[i] = np.arange(i)             self.sizes.value[i] = np.arange(i)
 from ..facts.modules import FIELD, Field, Modules
 from ..facts.values.annotations import holds_numpy
 from ..facts.values.lattice import External, Mapping, Module, Sequence, Tensor, Torch
+from ..model.constants import is_none
 from ..model.effects import Support
-from ..model.expressions import Attribute, Call, Constant, Dictionary, Display, Subscript, is_none
+from ..model.expressions import Attribute, Call, Constant, Dictionary, Display, Subscript
 from ..model.names import dotted, is_own
 from ..model.node import Expression, Node
 from ..model.operators import sides

@@ -5,9 +5,10 @@ of such a program know that, by a tuple of names."""
 from ..facts.modules import ARRAYS, SUBMODULE
 from ..facts.program import ProgramFacts
 from ..facts.values.lattice import Module
+from ..model.constants import is_none
 from ..model.edits import block_of
 from ..model.effects import PARAM, Declare, Write
-from ..model.expressions import Attribute, Call, Comprehension, Constant, ForClause, Name, is_none
+from ..model.expressions import Attribute, Call, Comprehension, Constant, ForClause, Name
 from ..model.names import dotted, is_own, statements
 from ..model.node import Expression, Node
 from ..model.program import Function

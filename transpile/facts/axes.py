@@ -13,18 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..model.constants import is_constant, is_none
 from ..model.effects import Detached, Put, Support
-from ..model.expressions import (
-    Attribute,
-    Call,
-    Display,
-    Name,
-    Slice,
-    Starred,
-    Subscript,
-    is_constant,
-    is_none,
-)
+from ..model.expressions import Attribute, Call, Display, Name, Slice, Starred, Subscript
 from ..model.names import dotted, index_parts
 from ..model.node import Expression
 from ..model.statements import Assign

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
 
+from ..model.constants import is_none
 from ..model.effects import NO_EFFECTS, Apply, Detached, Key, Put, Read, Support
 from ..model.expressions import (
     Attribute,
@@ -22,7 +23,6 @@ from ..model.expressions import (
     Slice,
     Starred,
     Subscript,
-    is_none,
 )
 from ..model.names import binds, dotted, in_scope, target_names
 from ..model.node import Expression, Node

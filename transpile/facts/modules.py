@@ -9,18 +9,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..model.constants import is_none
 from ..model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, Read, Support
-from ..model.expressions import Attribute, Display, Name, is_none
+from ..model.expressions import Attribute, Display, Name
 from ..model.libraries import spellings
-from ..model.names import names_assigned
 from ..model.node import Expression
-from ..model.operators import Conditional
 from ..model.program import Class, Function, Scope
 from ..model.project import Project
 from ..model.statements import Assign
 from .equal_layers import are_equal
-from .values.lattice import UNKNOWN, Module, Static, Tensor
+from .unset import possibly_none
 from .values.lattice import Function as FunctionValue
+from .values.lattice import Module, Static
 
 ARRAYS = (PARAM, BUFFER, CONSTANT, MIXED)
 SUBMODULE, FIELD = "submodule", "field"
@@ -268,26 +268,6 @@ def _note(found: dict[str, Field], name: str, kind: str, value: Expression) -> N
 
 def _optional(own: Field) -> bool:
     return any(possibly_none(value) for value in own.values)
-
-
-def possibly_none(value: Expression) -> bool:
-    """Whether an expression is None, on one of its ways."""
-    if isinstance(value, Conditional):
-        return possibly_none(value.body) or possibly_none(value.orelse)
-    return is_none(value) or named_none(value)
-
-
-def named_none(value: Expression) -> bool:
-    """Whether a name stands for an array on one way, and for None on another: a parameter of which
-    nothing is known but that it is None by default, too."""
-    if isinstance(value, Name) and isinstance(value.value, Tensor):
-        return value.value.none
-    if not isinstance(value, Name) or value.value not in (None, UNKNOWN):
-        return False
-    function = value.nearest(Function)
-    given = (p for p in function.parameters if p.name == value.id) if function is not None else ()
-    optional = any(is_none(p.default) for p in given)
-    return optional and value.id not in names_assigned(function.body)  # type: ignore[union-attr]
 
 
 def is_number(value: Expression | None) -> bool:

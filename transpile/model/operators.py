@@ -4,7 +4,7 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any, TypeGuard
 
-from .expressions import is_none
+from .constants import is_none
 from .node import Expression, Node
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {

@@ -17,16 +17,9 @@ from typing import Any
 from ..facts.modules import Modules
 from ..facts.values.lattice import Module
 from ..facts.values.vocabulary import WALKS
+from ..model.constants import is_none
 from ..model.effects import Read, Write
-from ..model.expressions import (
-    Attribute,
-    Call,
-    Display,
-    Name,
-    NamedExpression,
-    OpaqueExpression,
-    is_none,
-)
+from ..model.expressions import Attribute, Call, Display, Name, NamedExpression, OpaqueExpression
 from ..model.layout import comments
 from ..model.names import dotted
 from ..model.node import Expression, Statement

@@ -11,8 +11,9 @@ So is a field of a class that keeps it, `self.act = activate`. What hands it on 
 import functools
 from typing import Any
 
+from ..model.constants import is_constant
 from ..model.edits import leave_out
-from ..model.expressions import Attribute, Call, Constant, Lambda, Name, is_constant
+from ..model.expressions import Attribute, Call, Constant, Lambda, Name
 from ..model.functions import called_by
 from ..model.names import bound_once, calls_of, dotted, everywhere, imported, is_own
 from ..model.node import Expression

@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..facts.size_syntax import is_size
+from ..model.constants import is_none
 from ..model.expressions import (
     Attribute,
     Call,
@@ -35,7 +36,6 @@ from ..model.expressions import (
     Lambda,
     Name,
     Subscript,
-    is_none,
 )
 from ..model.fresh import Names
 from ..model.names import dotted, everywhere, is_target

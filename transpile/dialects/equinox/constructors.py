@@ -4,11 +4,12 @@ register_buffer("hits", v)      self.hits = eqx.nn.StateIndex(v), or nn.Constant
                                 nothing writes it
 """
 
-from ...facts.modules import named_none
+from ...facts.unset import named_none
+from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.edits import block_of
 from ...model.effects import BUFFER, CONSTANT, PARAM, Declare, NewArray, Tie
-from ...model.expressions import Attribute, Call, Constant, Name, Subscript, is_none
+from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.names import dotted, is_docstring
 from ...model.node import Expression
 from ...model.operators import Compare, Conditional

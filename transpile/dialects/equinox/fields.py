@@ -10,9 +10,11 @@ steps: int = eqx.field(static=True)
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ...facts.modules import ARRAYS, SUBMODULE, Field, possibly_none
+from ...facts.modules import ARRAYS, SUBMODULE, Field
 from ...facts.setting import sets
+from ...facts.unset import possibly_none
 from ...facts.values.lattice import Static
+from ...model.constants import is_none
 from ...model.effects import MIXED, PARAM, Apply, New, NewArray, Support
 from ...model.expressions import (
     Call,
@@ -23,7 +25,6 @@ from ...model.expressions import (
     FormattedString,
     Lambda,
     Name,
-    is_none,
 )
 from ...model.names import dotted, is_own, names_assigned
 from ...model.node import Expression

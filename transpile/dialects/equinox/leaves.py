@@ -11,8 +11,9 @@ from functools import partial
 
 from ...facts.values.lattice import UNKNOWN, Method, Module
 from ...facts.values.vocabulary import PARAMETERS, WALKS
+from ...model.constants import is_none
 from ...model.effects import BUFFER, CONSTANT, Apply, Mode, New, Read, Support, Unconverted
-from ...model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript, is_none
+from ...model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript
 from ...model.node import Expression, Node
 from ...model.operators import Compare, Unary, asks_for_none
 from ...model.program import Function

@@ -1,11 +1,13 @@
 """What is settled before anything is edited: who takes a state and keys, under which names."""
 
-from ...facts.modules import ARRAYS, SUBMODULE, Array, Field, possibly_none
+from ...facts.modules import ARRAYS, SUBMODULE, Array, Field
 from ...facts.program import ProgramFacts
 from ...facts.stored import becomes_another
+from ...facts.unset import possibly_none
 from ...facts.values.lattice import Module, Sequence, Value
+from ...model.constants import is_none
 from ...model.effects import BUFFER, MIXED, PARAM, Mode, Read, Support, Write
-from ...model.expressions import Attribute, Call, Name, is_none
+from ...model.expressions import Attribute, Call, Name
 from ...model.names import is_own
 from ...model.node import Expression
 from ...model.program import Class, Function

@@ -5,11 +5,13 @@ getattr(self, "scale", 1.0)       self.scale if self.scale is not None else 1.0
 """
 
 from ...dialects.leaves import put
-from ...facts.modules import ARRAYS, Field, possibly_none
+from ...facts.modules import ARRAYS, Field
 from ...facts.setting import sets
+from ...facts.unset import possibly_none
+from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.effects import Read
-from ...model.expressions import Attribute, Call, Constant, Name, is_none
+from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.names import dotted
 from ...model.node import Expression
 from ...model.operators import Compare, Conditional

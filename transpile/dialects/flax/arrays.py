@@ -8,6 +8,7 @@ from typing import Any
 from ...facts import stored
 from ...facts.modules import ARRAYS, SUBMODULE, Array
 from ...facts.values.lattice import Instance, Module, Tensor
+from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.effects import Declare, NewArray, Put, Read, Tie, Write
 from ...model.expressions import (
@@ -19,7 +20,6 @@ from ...model.expressions import (
     Display,
     Name,
     Subscript,
-    is_none,
 )
 from ...model.names import dotted
 from ...model.node import Expression, Statement

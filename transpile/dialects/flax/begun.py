@@ -12,8 +12,9 @@ from typing import NamedTuple
 from ...facts.modules import pairs
 from ...facts.size_syntax import is_size
 from ...facts.values.lattice import Static, Tensor
+from ...model.constants import is_none
 from ...model.effects import Declare, Write
-from ...model.expressions import Attribute, Name, is_none
+from ...model.expressions import Attribute, Name
 from ...model.node import Expression
 from ...model.operators import Binary, Conditional, sides
 from ...model.program import Class, Function

@@ -6,12 +6,14 @@ ProgramFacts are asked of nodes, and editing changes those: afterwards only what
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ...facts.modules import ARRAYS, SUBMODULE, named_none, numbers_kept, possibly_none
+from ...facts.modules import ARRAYS, SUBMODULE, numbers_kept
 from ...facts.program import ProgramFacts
+from ...facts.unset import named_none, possibly_none
 from ...facts.values.lattice import Module as ModuleValue
 from ...facts.values.lattice import Static, Tensor
+from ...model.constants import is_none
 from ...model.effects import Declare, Mode, NewArray, Support
-from ...model.expressions import Attribute, Name, is_none
+from ...model.expressions import Attribute, Name
 from ...model.names import names_in
 from ...model.node import Expression, Node
 from ...model.program import Class, File, Function, Parameter

@@ -3,6 +3,7 @@ about."""
 
 from ...facts.modules import ARRAYS
 from ...facts.values.lattice import UNKNOWN, Method, Tensor, is_anything
+from ...model.constants import is_none
 from ...model.control_flow import Cond
 from ...model.copy import clone
 from ...model.effects import Declare, New, Read, Support, Tie, Write
@@ -16,7 +17,6 @@ from ...model.expressions import (
     Lambda,
     Starred,
     Subscript,
-    is_none,
 )
 from ...model.names import dotted
 from ...model.node import Expression, Node, Statement

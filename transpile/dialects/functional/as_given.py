@@ -15,7 +15,8 @@ from ...facts.effects import EffectsOf
 from ...facts.modules import Modules
 from ...facts.values.answers import Values
 from ...facts.values.lattice import Module
-from ...model.expressions import Attribute, Call, Name, is_none
+from ...model.constants import is_none
+from ...model.expressions import Attribute, Call, Name
 from ...model.node import Expression
 from ...model.program import Function
 from ..threading.threads import Threads

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module
+from ...model.constants import is_none
 from ...model.effects import Mode
 from ...model.expressions import (
     Attribute,
@@ -21,7 +22,6 @@ from ...model.expressions import (
     Name,
     Starred,
     Subscript,
-    is_none,
 )
 from ...model.names import dotted, is_called, target_names
 from ...model.node import Expression, Node

@@ -8,18 +8,10 @@ from ...facts.modules import Modules
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Method, Module, Sequence, element_of, holds_module
 from ...facts.values.vocabulary import PARAMETERS
+from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.effects import Apply, BoundMethod, Support, Unconverted
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Comprehension,
-    Constant,
-    Lambda,
-    Name,
-    Subscript,
-    is_none,
-)
+from ...model.expressions import Attribute, Call, Comprehension, Constant, Lambda, Name, Subscript
 from ...model.names import binds, dotted, is_called, is_own, is_target, names_assigned, root
 from ...model.node import Expression, Node
 from ...model.operators import Boolean, Conditional

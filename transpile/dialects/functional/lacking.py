@@ -1,8 +1,9 @@
 """Arrays that a submodule may not have, as it was built: `bias` of `Linear(n, n, bias=use)`."""
 
 from ...facts.values.lattice import Module
+from ...model.constants import is_constant
 from ...model.effects import New
-from ...model.expressions import Attribute, is_constant
+from ...model.expressions import Attribute
 from ...model.node import Expression
 from ...model.program import Class
 from .plan import Plan

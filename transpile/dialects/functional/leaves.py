@@ -8,6 +8,7 @@ Put                 x.at[i].set(v)
 """
 
 from ...facts.values.lattice import Module
+from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.effects import BUFFER, MIXED, PARAM, Apply, Mode, New, Read, Support, Unconverted
 from ...model.equality import equal
@@ -20,7 +21,6 @@ from ...model.expressions import (
     ForClause,
     Name,
     Subscript,
-    is_none,
 )
 from ...model.names import dotted, is_own, leaves
 from ...model.node import Expression, Node

@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Callable, Iterator
 
 from ...facts.values.lattice import Module, Value
+from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.effects import Support
 from ...model.expressions import (
@@ -22,7 +23,6 @@ from ...model.expressions import (
     Name,
     Slice,
     Subscript,
-    is_none,
 )
 from ...model.functions import is_static
 from ...model.names import target_names

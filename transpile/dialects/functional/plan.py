@@ -6,8 +6,9 @@ from typing import NamedTuple
 from ...facts.modules import ARRAYS, SUBMODULE, Array, Field, numbers_kept
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Module, Sequence, Value, classes_of
+from ...model.constants import is_none
 from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, New, NewArray, Support
-from ...model.expressions import Attribute, Call, Constant, Name, is_none
+from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.node import Expression
 from ...model.operators import Boolean, sides
 from ...model.program import Class, Function

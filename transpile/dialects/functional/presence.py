@@ -11,12 +11,14 @@ import functools
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from ...facts.modules import ARRAYS, SUBMODULE, Modules, possibly_none
+from ...facts.modules import ARRAYS, SUBMODULE, Modules
 from ...facts.setting import sets
+from ...facts.unset import possibly_none
 from ...facts.values.lattice import Module
+from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.effects import BUFFER, MIXED, PARAM, Read, Write
-from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript, is_none
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
 from ...model.names import dotted
 from ...model.node import Expression
 from ...model.operators import Boolean, Compare, Conditional

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 from ...facts.modules import SUBMODULE
 from ...facts.values.lattice import Module
+from ...model.constants import is_none
 from ...model.effects import Apply, Walk, Write
-from ...model.expressions import Attribute, Call, is_none
+from ...model.expressions import Attribute, Call
 from ...model.node import Expression, Node
 from ...model.program import Class, Function
 from ..threading.changes import is_applied

@@ -4,8 +4,9 @@ they begin, and of which type they are."""
 from collections.abc import Sequence
 
 from ...model.carry import NO_EFFECTS, Carried, Carry, Effects
+from ...model.constants import is_none
 from ...model.effects import Unset, Write
-from ...model.expressions import Constant, Display, Name, is_none
+from ...model.expressions import Constant, Display, Name
 from ...model.names import dotted, in_scope, target_names
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function

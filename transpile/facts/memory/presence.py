@@ -13,7 +13,8 @@ from collections import Counter
 from collections.abc import Iterator, Set
 from typing import NamedTuple
 
-from ...model.expressions import Attribute, Call, Constant, Lambda, Name, is_none
+from ...model.constants import is_none
+from ...model.expressions import Attribute, Call, Constant, Lambda, Name
 from ...model.names import below, bound_once, everywhere, names_assigned, rebound
 from ...model.node import Expression, Node
 from ...model.operators import Boolean, Compare, Conditional, Unary

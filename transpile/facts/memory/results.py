@@ -13,6 +13,7 @@ back what they write: `f(a) + f(b)`.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ...model.constants import is_none
 from ...model.expressions import (
     Attribute,
     Call,
@@ -23,7 +24,6 @@ from ...model.expressions import (
     NamedExpression,
     Starred,
     Subscript,
-    is_none,
 )
 from ...model.names import binds, is_augmented
 from ...model.node import Expression, Node, Statement

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ...model.constants import is_constant, is_none
 from ...model.effects import Read
-from ...model.expressions import Attribute, Call, Name, Starred, Subscript, is_constant, is_none
+from ...model.expressions import Attribute, Call, Name, Starred, Subscript
 from ...model.names import is_inplace
 from ...model.node import Expression
 from ...model.rulebook import Rulebook

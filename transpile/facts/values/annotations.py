@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...model import program
-from ...model.expressions import Attribute, Constant, Name, Subscript, is_none
+from ...model.constants import is_none
+from ...model.expressions import Attribute, Constant, Name, Subscript
 from ...model.names import below, dotted, last_word
 from ...model.node import Expression
 from ...model.operators import Binary

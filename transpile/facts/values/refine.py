@@ -4,7 +4,8 @@ import dataclasses
 from typing import Any
 
 from ...model import program
-from ...model.expressions import Call, Constant, Display, Name, is_none
+from ...model.constants import is_none
+from ...model.expressions import Call, Constant, Display, Name
 from ...model.names import bound_once, dotted, in_scope, names_assigned, target_names
 from ...model.node import Expression
 from ...model.operators import Boolean, Compare, Unary

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from ...model.expressions import Attribute, Call, Name, is_none
+from ...model.constants import is_none
+from ...model.expressions import Attribute, Call, Name
 from ...model.names import dotted, everywhere
 from ...model.node import Expression
 from ...model.operators import Boolean, Compare, Conditional

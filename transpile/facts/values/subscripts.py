@@ -5,7 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...model import program
-from ...model.expressions import Display, Slice, Starred, Subscript, is_constant
+from ...model.constants import is_constant
+from ...model.expressions import Display, Slice, Starred, Subscript
 from ...model.node import Expression
 from ...model.project import is_own_module
 from .frame import Env, Frame

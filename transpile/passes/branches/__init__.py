@@ -20,9 +20,10 @@ from ...facts.carried.sizes import sized_by_data
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Mapping, Module, Tensor, is_traced
 from ...model.carry import Carry, Effects
+from ...model.constants import is_none
 from ...model.control_flow import Cond
 from ...model.endings import always_returns, own_jumps
-from ...model.expressions import Call, is_none
+from ...model.expressions import Call
 from ...model.names import dotted, in_scope, target_names
 from ...model.node import Node
 from ...model.operators import Unary

@@ -1,6 +1,7 @@
 """What comes out of the sides of a branch that return, and whether it has one structure."""
 
-from ...model.expressions import Display, Starred, is_none
+from ...model.constants import is_none
+from ...model.expressions import Display, Starred
 from ...model.node import Expression
 from ...model.statements import Block, If, Return, With
 from ..truth import traced

@@ -9,9 +9,10 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
+from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.edits import block_of
-from ...model.expressions import Attribute, Call, Name, is_none
+from ...model.expressions import Attribute, Call, Name
 from ...model.fresh import Names
 from ...model.names import dotted, everywhere, is_docstring, last_word, leaves, names_assigned
 from ...model.node import Expression, Node, Statement

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...model.expressions import Attribute, Call, Constant, Dictionary, Display, Name, is_none
+from ...model.constants import is_none
+from ...model.expressions import Attribute, Call, Constant, Dictionary, Display, Name
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Boolean, Compare, Unary

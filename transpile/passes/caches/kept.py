@@ -5,17 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...facts.size_syntax import is_size
+from ...model.constants import is_int, is_none
 from ...model.edits import block_of
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Constant,
-    Dictionary,
-    Name,
-    Subscript,
-    is_int,
-    is_none,
-)
+from ...model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript
 from ...model.fresh import Names
 from ...model.names import dotted, is_docstring, is_target, names_assigned, names_in, text
 from ...model.node import Expression, Node, Statement

@@ -2,8 +2,9 @@
 
 import keyword
 
+from ...model.constants import is_none
 from ...model.copy import clone
-from ...model.expressions import Attribute, Call, Constant, Name, Starred, Subscript, is_none
+from ...model.expressions import Attribute, Call, Constant, Name, Starred, Subscript
 from ...model.names import dotted, everywhere, imported, root
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Compare

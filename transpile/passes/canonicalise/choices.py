@@ -20,8 +20,9 @@ w = make(n)                                          w = uniform(n) if not zero 
 if x == None                                      →  if x is None
 """
 
+from ...model.constants import is_none
 from ...model.copy import clone
-from ...model.expressions import Attribute, Call, Constant, Name, is_none
+from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.names import dotted, everywhere, imported, is_inplace, is_own, rebound, text
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Compare, Conditional, Unary, sides

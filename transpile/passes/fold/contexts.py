@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 from ...facts.bindings import Definitions, bound, read
 from ...facts.values.lattice import External, Torch, element_of, is_traced
+from ...model.constants import is_constant
 from ...model.copy import clone
-from ...model.expressions import Attribute, Call, Name, NamedExpression, is_constant
+from ...model.expressions import Attribute, Call, Name, NamedExpression
 from ...model.names import dotted, imported
 from ...model.node import Expression, Node
 from ...model.operators import Conditional, Unary

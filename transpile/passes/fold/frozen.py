@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 
 from ...facts.values.lattice import UNKNOWN, Module, Tensor, Torch
 from ...facts.values.vocabulary import PARAMETERS, WALKS
-from ...model.expressions import Attribute, Call, Constant, Display, Name, is_constant
+from ...model.constants import is_constant
+from ...model.expressions import Attribute, Call, Constant, Display, Name
 from ...model.names import target_names, text
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function, Scope

@@ -6,8 +6,9 @@ from typing import Any
 
 from ...facts.memory.paths import of, spelled
 from ...facts.values.lattice import NONE, Static, Torch
+from ...model.constants import is_constant
 from ...model.copy import clone
-from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, is_constant
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred
 from ...model.node import Expression, Statement
 from ...model.operators import Conditional
 from ...model.statements import Assign, Block, If

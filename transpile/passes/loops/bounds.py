@@ -1,7 +1,8 @@
 """The most turns of a loop, where its test says so of a counter: `while n < 10 and …`."""
 
 from ...facts.carried.places import written
-from ...model.expressions import Constant, Display, Name, Starred, is_int
+from ...model.constants import is_int
+from ...model.expressions import Constant, Display, Name, Starred
 from ...model.node import Expression, Statement
 from ...model.operators import Binary, Boolean, Compare
 from ...model.statements import Assign, Block, While

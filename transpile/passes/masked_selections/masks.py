@@ -9,6 +9,7 @@ from ...facts.memory.indices import number
 from ...facts.memory.paths import of, spelled
 from ...facts.ranks import Ranks
 from ...facts.values.lattice import MISSING, Method, Static, Tensor, Torch
+from ...model.constants import is_whole
 from ...model.copy import clone
 from ...model.expressions import (
     Attribute,
@@ -19,7 +20,6 @@ from ...model.expressions import (
     NamedExpression,
     Starred,
     Subscript,
-    is_whole,
 )
 from ...model.names import dotted, index_parts, is_inplace
 from ...model.node import Expression, Node

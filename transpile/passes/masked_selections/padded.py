@@ -17,7 +17,8 @@ from ...facts.memory.paths import of
 from ...facts.program import ProgramFacts
 from ...facts.rowwise import Rowwise
 from ...facts.values.lattice import External, Method, Module, Static, Torch
-from ...model.expressions import Attribute, Call, Name, Slice, Subscript, is_constant, is_none
+from ...model.constants import is_constant, is_none
+from ...model.expressions import Attribute, Call, Name, Slice, Subscript
 from ...model.names import below, bound_once, index_parts, names_assigned, target_names
 from ...model.node import Expression, Statement
 from ...model.operators import Compare

@@ -7,7 +7,8 @@ The constructors of the layers say it themselves, and would raise when the model
 """
 
 from ...facts.values.lattice import NONE, UNKNOWN, Static, Tensor, Value
-from ...model.expressions import Call, Constant, Name, is_none
+from ...model.constants import is_none
+from ...model.expressions import Call, Constant, Name
 from ...model.node import Expression
 from ...model.operators import Compare
 from ...model.program import Class, Function

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from ...facts.memory.indices import covers
 from ...facts.memory.paths import spelled
 from ...facts.values.lattice import Mapping, Sequence, Static, Tensor
+from ...model.constants import is_whole
 from ...model.copy import clone
 from ...model.effects import Put, Support
-from ...model.expressions import Call, Constant, Lambda, Name, Slice, Subscript, is_whole
+from ...model.expressions import Call, Constant, Lambda, Name, Slice, Subscript
 from ...model.node import Expression, Node
 from ...model.operators import Binary
 from ...model.program import Parameter

@@ -3,17 +3,9 @@
 from collections.abc import Callable
 
 from ...facts.values.lattice import External, Sequence, Static, Tensor, Torch
+from ...model.constants import is_whole
 from ...model.effects import Put
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Constant,
-    Display,
-    Name,
-    Slice,
-    Subscript,
-    is_whole,
-)
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Subscript
 from ...model.node import Expression, Node
 from ...model.operators import Compare
 from ...model.program import Function

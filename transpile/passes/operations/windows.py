@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...facts.values.lattice import Static, is_traced
+from ...model.constants import is_whole
 from ...model.copy import clone
 from ...model.effects import Put, Support
-from ...model.expressions import Call, Constant, Display, Slice, Subscript, is_whole
+from ...model.expressions import Call, Constant, Display, Slice, Subscript
 from ...model.node import Expression
 from ...model.operators import Binary
 from ...model.rulebook import Definition

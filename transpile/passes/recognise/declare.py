@@ -27,9 +27,10 @@ from ...facts.values.lattice import (
     Tensor,
     is_param,
 )
+from ...model.constants import is_constant
 from ...model.copy import clone
 from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, NewArray
-from ...model.expressions import Attribute, Call, Constant, Display, is_constant
+from ...model.expressions import Attribute, Call, Constant, Display
 from ...model.names import in_scope, leaves, text
 from ...model.node import Expression, Node
 from ...model.operators import sides

@@ -6,10 +6,11 @@ from typing import Any
 from ...facts.values import lattice
 from ...facts.values.calls import is_super
 from ...facts.values.lattice import UNKNOWN, Value
+from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.edits import Edits, block_of
 from ...model.effects import Apply, Declare, Key, Mode, Read, Walk, Write
-from ...model.expressions import Attribute, Call, Display, Name, is_none
+from ...model.expressions import Attribute, Call, Display, Name
 from ...model.names import dotted
 from ...model.node import Expression
 from ...model.program import Function

@@ -17,9 +17,10 @@ from typing import Any
 from ...facts.held_layers import open_reads
 from ...facts.modules import SUBMODULE, Library, Modules
 from ...facts.values import lattice
+from ...model.constants import is_constant
 from ...model.edits import Edits
 from ...model.effects import BUFFER, PARAM, Declare, New, NewArray
-from ...model.expressions import Attribute, Call, Constant, Name, is_constant
+from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Conditional, sides

@@ -7,8 +7,9 @@ The mode is one flag from outside: what constructors set of it is left out. What
 from ...facts.values.calls import is_super
 from ...facts.values.lattice import Module, Torch
 from ...model.classes import PLAIN_MODULE
+from ...model.constants import is_constant
 from ...model.effects import Unconverted
-from ...model.expressions import Attribute, Call, Constant, Name, Starred, is_constant
+from ...model.expressions import Attribute, Call, Constant, Name, Starred
 from ...model.names import dotted, in_scope, is_docstring, is_target, text
 from ...model.node import Node, Statement
 from ...model.positions import source_of

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ...facts.values import Values
 from ...facts.values.calls import is_super
 from ...facts.values.lattice import NONE, UNKNOWN, Mapping, Sequence, Static, Tensor, is_param
+from ...model.constants import is_constant
 from ...model.expressions import (
     Attribute,
     Call,
@@ -17,7 +18,6 @@ from ...model.expressions import (
     Name,
     Starred,
     Subscript,
-    is_constant,
 )
 from ...model.names import dotted, everywhere, is_inplace, is_item, is_own, text
 from ...model.node import Expression, Node

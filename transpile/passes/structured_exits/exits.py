@@ -4,11 +4,12 @@ sides that go on."""
 from collections.abc import Sequence
 
 from ...facts.bindings import Liveness, bound
+from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.diagnostics import Diagnostic
 from ...model.effects import Unconverted
 from ...model.endings import always_returns, completes, own_jumps
-from ...model.expressions import Name, is_none
+from ...model.expressions import Name
 from ...model.fresh import Names
 from ...model.names import dotted, names_assigned
 from ...model.node import Expression, Node, Statement

@@ -8,9 +8,10 @@ zeros_(self.fc.bias)                     params["fc"]["bias"] = jnp.zeros_like(â
 from collections.abc import Set
 
 from ....facts.modules import ARRAYS, FIELD, SUBMODULE
+from ....model.constants import is_none
 from ....model.copy import clone
 from ....model.effects import BUFFER, CONSTANT, PARAM, Declare, Read, Support, Tie
-from ....model.expressions import Attribute, Call, Constant, Name, is_none
+from ....model.expressions import Attribute, Call, Constant, Name
 from ....model.names import dotted, is_own
 from ....model.node import Expression
 from ....model.operators import Conditional

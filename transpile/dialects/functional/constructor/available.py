@@ -12,9 +12,10 @@ from collections.abc import Iterator
 
 from ....facts.bindings.activity import bound
 from ....facts.modules import ARRAYS, FIELD
+from ....model.constants import is_none
 from ....model.copy import clone
 from ....model.effects import Apply, Declare
-from ....model.expressions import Attribute, Call, Display, Name, is_none
+from ....model.expressions import Attribute, Call, Display, Name
 from ....model.names import dotted, text
 from ....model.node import Expression, Statement
 from ....model.program import Class, Function

@@ -3,18 +3,11 @@
 from collections.abc import Callable
 
 from ....facts.modules import SUBMODULE
+from ....model.constants import is_none
 from ....model.copy import clone
+from ....model.edits import block_of
 from ....model.effects import MIXED, PARAM, Declare, Key, Mode, Read, Tie, Write
-from ....model.expressions import (
-    Attribute,
-    Call,
-    Constant,
-    Dictionary,
-    Display,
-    Name,
-    Subscript,
-    is_none,
-)
+from ....model.expressions import Attribute, Call, Constant, Dictionary, Display, Name, Subscript
 from ....model.fresh import taken
 from ....model.layout import comments
 from ....model.names import dotted, names_in
@@ -133,9 +126,7 @@ class Beginning(Form):
         made = self._setting(whole, name, value)
         if self.function.start < 0:  # in the user's own method they stand where they stood
             made.comments = comments(old)
-        block = old.parent
-        assert isinstance(block, Block)
-        block.substitute(old, [made])
+        block_of(old).substitute(old, [made])
 
     def _copy(self, declare: Declare, paths: Paths) -> None:
         """`self.target = copy.deepcopy(self.net)`: arrays of its own, equal to the other ones."""

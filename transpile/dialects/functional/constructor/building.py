@@ -10,6 +10,7 @@ from typing import TypeGuard
 from ....facts.values.lattice import Function as FunctionValue
 from ....facts.values.lattice import Functions, Module, Tensor
 from ....facts.values.vocabulary import PARAMETERS, WALKS
+from ....model.constants import is_none
 from ....model.effects import (
     CONSTANT,
     Apply,
@@ -25,7 +26,7 @@ from ....model.effects import (
     Walk,
     Write,
 )
-from ....model.expressions import Attribute, Call, Constant, Display, Lambda, Name, is_none
+from ....model.expressions import Attribute, Call, Constant, Display, Lambda, Name
 from ....model.names import dotted
 from ....model.node import Expression, Node
 from ....model.operators import Boolean, Conditional, Unary, asks_for_none

@@ -10,8 +10,9 @@ from ....facts.bindings.activity import bound
 from ....facts.modules import SUBMODULE
 from ....facts.values.lattice import Module
 from ....facts.values.vocabulary import PARAMETERS
+from ....model.constants import is_none
 from ....model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, Read, Tie, Walk, Write
-from ....model.expressions import Attribute, Call, Name, is_none
+from ....model.expressions import Attribute, Call, Name
 from ....model.names import dotted, is_own, last_word
 from ....model.node import Expression, Node, Statement
 from ....model.program import Function

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from ....facts.bindings.activity import bound
 from ....facts.values.lattice import Module, Sequence, Tensor
+from ....model.constants import is_none
 from ....model.copy import clone
 from ....model.effects import PARAM, Declare, Key, New, NewArray, Read, Support, Walk, Write
 from ....model.expressions import (
@@ -20,7 +21,6 @@ from ....model.expressions import (
     Lambda,
     Name,
     Subscript,
-    is_none,
 )
 from ....model.fresh import taken
 from ....model.names import is_own, names_in, text
