@@ -54,8 +54,14 @@ def view_dtype(input, dtype: Dtype):
     return input.view(dtype)
 
 
-@rule("torch.Tensor.view", "torch.Tensor.reshape", "torch.reshape", "torch.view_copy", "torch.Tensor.resize", by_data="shape")
+@rule("torch.Tensor.view", "torch.Tensor.reshape", "torch.reshape", "torch.view_copy", by_data="shape")
 def view(input, *shape):
+    return input.reshape(*shape)
+
+
+# An unknown `img.resize((w, h))` is a picture of Pillow's.
+@rule("torch.Tensor.resize", by_data="shape", deprecated=True)
+def resize(input, *shape):
     return input.reshape(*shape)
 
 

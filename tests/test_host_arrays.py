@@ -118,3 +118,9 @@ class M(nn.Module):
         return np.percentile(x.cpu().numpy(), 5)
 """
     assert [d.id for d in convert_source(source).diagnostics] == diagnostics
+
+
+def test_a_picture_that_is_resized_is_no_tensor():
+    """Pillow's method takes (width, height) and a filter; torch's, of old, has the same name."""
+    result = convert_source("import torch\n\n\ndef f(img):\n    return img.resize((2, 3), 2)\n")
+    assert "return img.resize((2, 3), 2)" in result.code and not result.diagnostics
