@@ -22,7 +22,7 @@ import torch
 from tests.random_programs import programs
 from tests.small_programs import HEAD, array, leaves, load
 from transpile import convert_source
-from transpile.command.dialect import TARGETS
+from transpile.command import TARGETS
 
 
 def examples(count, seed):
