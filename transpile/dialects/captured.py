@@ -13,7 +13,6 @@ without a word. So they are refused.
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from ..dialects.reports import Reports
 from ..facts.modules import Modules
 from ..facts.values.lattice import External, Functions, Module, classes_of, is_param
 from ..facts.values.lattice import Function as Bound
@@ -25,6 +24,7 @@ from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign, ExpressionStatement
 from .placed import parameter_for
+from .reports import Reports
 
 _LAMBDA = External("lambda")
 WHY = "a function that is kept on a module holds modules, which are others once the model is traced"

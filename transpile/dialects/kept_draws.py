@@ -5,7 +5,9 @@ that build modules."""
 
 from collections.abc import Callable, Iterator
 
-from ..facts.calls import Calls, Target
+from ..facts.calls import Target
+from ..facts.modules import Modules
+from ..facts.program import ProgramFacts
 from ..facts.values.lattice import Class as ClassValue
 from ..facts.values.lattice import Function as FunctionValue
 from ..model.effects import BUFFER, PARAM, Declare, Key, New, NewArray
@@ -39,36 +41,31 @@ def kept_draws(project: Project, draws: Callable[[Function], bool]) -> list[Name
     ]
 
 
-def drawn_apart(project: Project, calls: Calls) -> Iterator[Expression]:
+def drawn_apart(facts: ProgramFacts) -> Iterator[Expression]:
     """What constructors draw and keep as no array of the module's."""
-    for function in _constructors(project):
+    for _, function in facts.modules.constructors():
         for key in function.nodes(Key):
             inner: Node = key
             for around in key.ancestors():
                 if isinstance(around, Assign) and not isinstance(around, Declare):
                     if isinstance(inner, Expression) and _is_own(around):
                         yield inner
-                elif isinstance(around, New) and _stores(project, calls, around, inner):
+                elif isinstance(around, New) and _stores(facts, around, inner):
                     yield inner  # type: ignore[misc]
                 if isinstance(around, (Statement, New, NewArray)):
                     break
                 inner = around
 
 
-def built_apart(project: Project) -> Iterator[Call]:
+def built_apart(modules: Modules) -> Iterator[Call]:
     """Objects, no modules, that modules keep and that build modules themselves."""
-    for function in _constructors(project):
+    for _, function in modules.constructors():
         for assign in function.nodes(Assign):
             made = assign.expression
             if isinstance(made, Call) and not isinstance(made, New) and _is_own(assign):
-                init = _constructor(project, made)
+                init = _constructor(modules.project, made)
                 if init is not None and init.nodes(New):
                     yield made
-
-
-def _constructors(project: Project) -> Iterator[Function]:
-    made = (project.methods(c).get("__init__") for c in project.classes() if project.is_module(c))
-    return (function for function in made if function is not None)
 
 
 def _constructor(project: Project, made: Call) -> Function | None:
@@ -77,12 +74,13 @@ def _constructor(project: Project, made: Call) -> Function | None:
     return project.find(ref, "__init__") if isinstance(ref, Class) else None
 
 
-def _stores(project: Project, calls: Calls, made: New, given: Node) -> bool:
+def _stores(facts: ProgramFacts, made: New, given: Node) -> bool:
     """Whether a module keeps what its constructor is given as it is: `self.w = w`."""
-    init = _constructor(project, made)
+    init = _constructor(facts.modules.project, made)
     if init is None:
         return False
-    names = {name for name, argument in calls.arguments(made, Target(init)) if argument is given}
+    bound = facts.calls.arguments(made, Target(init))
+    names = {name for name, argument in bound if argument is given}
     stores = [a for a in init.nodes(Assign) if dotted(a.expression) in names and _is_own(a)]
     return any(not isinstance(a, Declare) or a.kind not in (PARAM, BUFFER) for a in stores)
 

@@ -95,6 +95,13 @@ def sides(value: Node | None) -> list[Expression]:
 _OPPOSITES = {"is": "is not", "is not": "is", "in": "not in", "not in": "in"}
 
 
+def conjuncts(test: Expression) -> list[Expression]:
+    """What has to hold, all of it, where a test does: `a`, `b`, `c` of `a and b and c`."""
+    if isinstance(test, Boolean) and test.operator == "and":
+        return [*conjuncts(test.left), *conjuncts(test.right)]
+    return [test]
+
+
 def turned(test: Expression) -> Expression:
     """What holds where a test does not: `x is not None` for `x is None`."""
     if isinstance(test, Unary) and test.operator == "not":

@@ -8,14 +8,13 @@ Its names have to say that no buffer is meant: what is saved are buffers, too.
 """
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from ..model.expressions import Attribute, Call, Constant, Display, Name, Subscript
 from ..model.fresh import Names
 from ..model.names import below, dotted, everywhere, text
 from ..model.node import Expression
-from ..model.operators import Boolean, Compare
+from ..model.operators import Compare, conjuncts
 from ..model.program import Function
 from ..model.project import Project
 from ..model.statements import For, If
@@ -86,20 +85,11 @@ def _is_param(entry: Expression, loop: For, key: str, buffers: set[str]) -> bool
     while inner is not loop.body:
         around = inner.parent
         if isinstance(around, If) and inner is around.body:
-            ends = filter(None, (_end(test, key) for test in _each(around.test)))
+            ends = filter(None, (_end(test, key) for test in conjuncts(around.test)))
             if any(not any(name.endswith(end) for name in buffers) for end in ends):
                 return True
         inner = around
     return False
-
-
-def _each(test: Expression) -> Iterator[Expression]:
-    """What has to hold, all of it, where a test does."""
-    if isinstance(test, Boolean) and test.operator == "and":
-        yield from _each(test.left)
-        yield from _each(test.right)
-    else:
-        yield test
 
 
 def _end(test: Expression, key: str) -> str | None:

@@ -79,9 +79,9 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
         walking.keep_order(project, facts, walking.ALL)
     for name in kept_draws(project, lambda f: plan.threads(f).draws):
         reports.report("draw-in-value", name, KEPT)
-    for made in built_apart(project):
+    for made in built_apart(facts.modules):
         reports.report("module-value", made, BUILT)
-    for drawn in drawn_apart(project, facts.calls):
+    for drawn in drawn_apart(facts):
         if isinstance(drawn.parent, New):  # lists are filled here
             reports.report("buffer-in-list", drawn, UNSAVED)
     refuse_taken(plan.signatures, TAKEN, reports)

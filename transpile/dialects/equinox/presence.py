@@ -4,7 +4,6 @@ hasattr(self, "proj")             self.proj is not None
 getattr(self, "scale", 1.0)       self.scale if self.scale is not None else 1.0
 """
 
-from ...dialects.leaves import put
 from ...facts.modules import ARRAYS, Field
 from ...facts.setting import sets
 from ...facts.unset import possibly_none
@@ -16,6 +15,7 @@ from ...model.names import dotted
 from ...model.node import Expression
 from ...model.operators import Compare, Conditional
 from ...model.program import Class, Function
+from ..leaves import put
 from .plan import Plan
 
 

@@ -113,9 +113,9 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
         refuse_decorated(function, project, reports, words=True)
     for name in kept_draws(project, plan.takes.__contains__):
         reports.report("draw-in-value", name, KEPT)
-    for made in built_apart(project):
+    for made in built_apart(facts.modules):
         reports.report("module-value", made, BUILT)
-    for drawn in drawn_apart(project, facts.calls):
+    for drawn in drawn_apart(facts):
         reports.report("buffer-in-list", drawn, UNSAVED)
     report_doubled(lists.doubled, reports)
     report_repeated(plan, reports, modules=False)

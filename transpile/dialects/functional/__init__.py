@@ -49,7 +49,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
         walking.keep_order(project, facts, (SUBMODULE,))
     for name in kept_draws(project, lambda f: plan.threads(f).draws):
         reports.report("draw-in-value", name, KEPT)
-    for made in built_apart(project):
+    for made in built_apart(facts.modules):
         reports.report("module-value", made, BUILT)
     plan.repeated.update(name for name, _ in repeated(plan))
     refuse_taken(plan.conventions, TAKEN, reports)

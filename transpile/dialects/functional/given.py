@@ -190,11 +190,15 @@ def _is_container(node: Expression) -> bool:
 
 def bound_by(call: Call) -> list[Expression]:
     """What a call hands on that is bound to what it takes: modules, and those of lists."""
-    items = []
-    for held in lists_given(call):
-        items.append(Name("layer"))
-        items[-1].value = element_of(held.value)
+    items = [item_of(held) for held in lists_given(call)]
     return [m for m in modules_given(call) if not is_unplaced(m)] + items
+
+
+def item_of(listed: Expression, name: str = "layer") -> Name:
+    """A name for one of the modules of a list."""
+    made = Name(name)
+    made.value = element_of(listed.value)
+    return made
 
 
 def element(listed: Expression) -> Module | None:

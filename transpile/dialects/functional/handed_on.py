@@ -9,7 +9,7 @@ from collections.abc import Callable
 from itertools import chain, takewhile
 
 from ...facts.values.lattice import Function as FunctionValue
-from ...facts.values.lattice import Module, element_of
+from ...facts.values.lattice import Module
 from ...model.control_flow import Cond, Loop, Repeat, Scan
 from ...model.copy import clone
 from ...model.effects import BoundMethod, Support
@@ -31,7 +31,7 @@ from ...model.operators import Compare, Conditional
 from ...model.program import Function, Parameter
 from ..reports import Reports
 from .asked import asks, calls_items, only_asked, only_calls, spreads
-from .given import modules_kept, named_once, turns_around
+from .given import item_of, modules_kept, named_once, turns_around
 from .leaves import UNKNOWN_PLACE
 from .path import Path
 from .paths import Paths
@@ -87,8 +87,7 @@ class HandedOn:
 
     def listed(self, call: Call, value: Expression) -> None:
         """Bind each of the modules in a list that a call is given."""
-        item = Name(self.item)
-        item.value = element_of(value.value)
+        item = item_of(value, self.item)
         if not self._takes(item):
             return
         words = self._words(call, value)

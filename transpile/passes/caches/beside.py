@@ -19,7 +19,7 @@ from ...model.edits import block_of
 from ...model.expressions import Attribute, Call
 from ...model.names import dotted, names_assigned
 from ...model.node import Expression, Statement
-from ...model.operators import Boolean, Compare
+from ...model.operators import Compare, conjuncts
 from ...model.program import Function
 from ...model.statements import Assign, Block, If
 from .stores import written
@@ -56,21 +56,16 @@ def _stores(caches: _Caches, method: Function, guard: If, other: Block) -> list[
     local = sizes.pop(value.name, None) if dotted(value.object) == me else None
     if not alone or local is None or dotted(taken.targets[0]) != local:  # type: ignore[attr-defined]
         return []
-    parts = [p for p in _parts(guard.test) if isinstance(p, Compare) and p.operators == ["=="]]
+    tests = conjuncts(guard.test)
+    parts = [p for p in tests if isinstance(p, Compare) and p.operators == ["=="]]
     pairs = [{dotted(side) for side in p.operands} for p in parts]
     asked = all({f"{me}.{name}", size} in pairs for name, size in sizes.items())
     there = _made(made, local)
-    if len(pairs) < len(_parts(guard.test)) or not asked or not isinstance(there, Call):
+    if len(pairs) < len(tests) or not asked or not isinstance(there, Call):
         return []
     words = {size: name for name, size in sizes.items() if size is not None}
     fits = caches.purity.of(there, method, words, ()) and _begins(caches, value, there, words)
     return [*stores, *built] if fits else []
-
-
-def _parts(test: Expression) -> list[Expression]:
-    if isinstance(test, Boolean) and test.operator == "and":
-        return [*_parts(test.left), *_parts(test.right)]
-    return [test]
 
 
 def _is_alone(caches: _Caches, name: str, places: list[Statement]) -> bool:
