@@ -2,6 +2,7 @@
 the data tell has no places under jit."""
 
 from collections.abc import Callable
+from functools import partial
 
 from ...facts.memory.indices import covers
 from ...facts.memory.paths import spelled
@@ -16,7 +17,7 @@ from ...model.program import Parameter
 from ...source.lower_ast import expression
 from .conversion import Conversion
 from .literals import known, literal
-from .subscripts import is_mask, not_zero, place, tell_masks
+from .subscripts import is_mask, not_zero, numbers_apart, numbers_first, place, tell_masks
 from .windows import OPERATORS, parts_of, window
 
 _WHOLE = ("data", "item")
@@ -57,6 +58,8 @@ def put(c: Conversion, node: Node) -> bool:
             c.visit_all(node.children())
             return True
     if not by_mask:
+        if numbers := numbers_apart(node.index):
+            c.changes.replace(node, partial(_numbers_first, numbers=numbers))
         return False
     if built:
         return False
@@ -77,6 +80,13 @@ def put(c: Conversion, node: Node) -> bool:
     else:
         c.visit_all(node.children())
     return True
+
+
+def _numbers_first(node: Put, numbers: list[int]) -> Put:
+    """`x[0, :, j] = y` puts `y` at `:, j` of `x[0]`."""
+    inner, rest = numbers_first(node, numbers)
+    new = Put(inner, rest, node.how, node.new)
+    return Put(node.base, clone(inner.index), "set", new)
 
 
 def _without_leading(node: Put) -> Expression:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from ...facts.values.lattice import External, Sequence, Static, Tensor, Torch
 from ...model.constants import is_whole
+from ...model.copy import clone
 from ...model.effects import Put
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Subscript
 from ...model.node import Expression, Node
@@ -77,7 +78,9 @@ def _index(c: Conversion, node: Subscript) -> bool:
     tell_masks(c, node)
     for i, part in enumerate(parts):
         place(c, node, i, part)
-    if len(parts) > 1 and is_mask(parts[0]) and all(is_whole(part) for part in parts[1:]):
+    if numbers := numbers_apart(node.index):
+        c.changes.replace(node, lambda n: Subscript(*numbers_first(n, numbers)))
+    elif len(parts) > 1 and is_mask(parts[0]) and all(is_whole(part) for part in parts[1:]):
         c.changes.replace(
             node, lambda n: Subscript(n.object, parts_of(n.index)[0])
         )  # `x[mask, :, :]`
@@ -90,6 +93,54 @@ def tell_masks(c: Conversion, node: Subscript | Put) -> None:
     if any(is_mask(part) for part in parts_of(node.index)) and c.facts.in_forward(c.scope):
         message = "a mask chooses as much as the data make of it, which jax.jit cannot know"
         c.changes.report("data-dependent-shape", node, message)
+
+
+def numbers_apart(index: Expression) -> list[int]:
+    """The places of the numbers of `x[0, :, j]`. torch chooses by them before it does by arrays;
+    NumPy takes them for arrays, whose dims go to the front where a slice parts them.
+    """
+    parts = parts_of(index)
+    numbers = [i for i, part in enumerate(parts) if _is_number(part)]
+    slices = [i for i, part in enumerate(parts) if isinstance(part, Slice) or _is_new_dim(part)]
+    arrays = [i for i in range(len(parts)) if i not in numbers and i not in slices]
+    if not numbers or not arrays or any(is_mask(part) for part in parts[: numbers[-1]]):
+        return []
+    first, last = arrays[0], arrays[-1]
+    parted = any(min(first, numbers[0]) < i < max(last, numbers[-1]) for i in slices)
+    in_front = slices[0] > first or any(first < i < last for i in slices) if slices else True
+    return [] if in_front or not parted else numbers
+
+
+def _is_number(part: Node) -> bool:
+    value = known(part)
+    if isinstance(value, Static):
+        return value.type == "int"
+    return isinstance(value, Tensor) and value.number is True
+
+
+def _is_new_dim(part: Node) -> bool:
+    return literal(part) in (None, ...)
+
+
+def numbers_first(node: Subscript | Put, numbers: list[int]) -> tuple[Subscript, Expression]:
+    """`x[0]` and `:, j` of `x[0, :, j]`"""
+    parts = parts_of(node.index)
+    base = node.object if isinstance(node, Subscript) else clone(node.base)
+    dots = [i for i in range(numbers[-1]) if literal(parts[i]) is ...]
+    first: list[Expression] = []
+    for i, part in enumerate(parts[: None if dots else numbers[-1] + 1]):
+        if i in numbers or i in dots:
+            first.append(clone(part))
+        elif literal(part) is not None and (not first or literal(first[-1]) is not ...):
+            first.append(Slice(None, None, None))
+    rest = [part for i, part in enumerate(parts) if i not in numbers]
+    made = Subscript(base, _index_of(first))
+    made.value = Tensor()
+    return made, _index_of(rest)
+
+
+def _index_of(parts: list[Expression]) -> Expression:
+    return parts[0] if len(parts) == 1 else Display("tuple", parts)
 
 
 def place(c: Conversion, node: Subscript | Put, i: int, part: Expression) -> None:
