@@ -4946,6 +4946,28 @@ def test_a_walk_over_what_is_saved_begins_params():
     assert "array-while-building" in {d.id for d in made.diagnostics}
 
 
+MASKS_BY_VIEWS = """
+class Net(nn.Module):
+    def forward(self, x, y):
+        a, b = (y > 0).chunk(2, dim=1)
+        chosen = torch.where(y > 0, x > 0, y < -0.5)
+        rows = 0
+        for i, m in enumerate(chosen.unbind(0)):
+            rows = rows + x[i][m].sum()
+        z = x.T.clone()
+        z[(y > 0).T] = 1
+        x = x.clone()
+        x[:, :2][a] = 0
+        return x, z, rows, x[chosen].sum(), x[:, 2:][b].mean(), x.T[chosen.T].sum()
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_views_of_masks_are_masks(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    verify(HEAD + MASKS_BY_VIEWS, "Net", "", inputs, target)
+
+
 OF_ANOTHER_SHAPE = """
 class Grown(nn.Module):
     def __init__(self):

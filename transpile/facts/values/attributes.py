@@ -1,5 +1,6 @@
 """Attributes, by what they are asked of."""
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -116,8 +117,8 @@ def _of_tensor(frame: Frame, base: Tensor, name: str) -> Value:
     rules = rulebook.find("torch.Tensor." + name) if name in PROPERTIES else ()
     if rules and len(rules[0].parameters) == 1:
         found = frame.facts.results.of(rules[0], dims=least_dims(base))
-        same = name in ("data", "T", "mT") and base.kind == "u" and found == Tensor()
-        return Tensor(kind="u") if same else found
+        same = name in ("data", "T", "mT") and base.kind in ("u", "b") and found == Tensor()
+        return dataclasses.replace(found, kind=base.kind) if same else found
     named = name in rulebook.tuple_fields and not rulebook.find("torch.Tensor." + name)
     # `x.max(1).values`, `torch.linalg.qr(x).Q`: what gives a tensor or a tuple by its arguments
     return Tensor() if named and not base.assumed else Method(base, name)
@@ -135,8 +136,7 @@ def _of_class(frame: Frame, base: Class, name: str) -> Value:
         return UNKNOWN
     if name == "apply" and project.is_autograd_function(ref) and project.find(ref, "forward"):
         return Method(base, name)
-    method = project.find(ref, name)
-    if method is not None:
+    if (method := project.find(ref, name)) is not None:
         bound = project.is_classmethod(method) or project.is_static(method)
         return Function(method, ref, base=not bound)
     for c in project.ancestors(ref):

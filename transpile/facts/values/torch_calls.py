@@ -13,6 +13,7 @@ from . import constructors
 from .flags import flags, gives_dim
 from .frame import Argument, Frame
 from .lattice import (
+    BOOL,
     FLOAT,
     GENERATORS,
     INT,
@@ -80,6 +81,8 @@ def call(frame: Frame, name: str, args: list[Argument], node: Call) -> Value:
     word = name.removeprefix("torch.").removeprefix("nn.functional.")
     if isinstance(first, Sequence) and word in _JOINS:
         return of_mask(frame, first.element, "clone", [], result)
+    if word == "where" and len(args) == 3 and all(_is_bool(a.value) for a in args[1:]):
+        return of_mask(frame, first, "clone", [], result)
     return result if first is None else of_mask(frame, first, word, args[1:], result)
 
 
@@ -157,7 +160,12 @@ def with_dims(
 
 
 def of_mask(frame: Frame, receiver: Value, name: str, args: list[Argument], result: Value) -> Value:
-    """A view or copy of bytes is of bytes, one of bools of bools: `mask.byte().detach()`."""
+    """A view or copy of bytes is of bytes, one of bools of bools: `mask.byte().detach()`, and each
+    of several: `mask.chunk(2)`."""
+    if isinstance(result, Sequence):
+        element = of_mask(frame, receiver, name, args, result.element)
+        each = result.items and tuple(of_mask(frame, receiver, name, args, v) for v in result.items)
+        return dataclasses.replace(result, element=element, items=each)
     if not isinstance(receiver, Tensor) or not isinstance(result, Tensor):
         return result
     if receiver.narrow and (name in _COPIES or name.endswith("_")):
@@ -169,6 +177,10 @@ def of_mask(frame: Frame, receiver: Value, name: str, args: list[Argument], resu
     same = name in _COPIES or name.endswith("_") or view
     same = same or name in _LIKE and not any(a.keyword == "dtype" for a in args)
     return dataclasses.replace(result, kind=receiver.kind) if same else result
+
+
+def _is_bool(value: Value) -> bool:
+    return value == BOOL or isinstance(value, Tensor) and value.kind == "b"
 
 
 def _is_device(argument: Argument) -> bool:
