@@ -8243,6 +8243,53 @@ def test_what_is_filled_in_turn_has_the_values():
     assert list(net(bias=False).init(jax.random.key(0))) == ["w"]
 
 
+FORGET_GATES = """
+def begin(lstm):
+    for names in lstm._all_weights:
+        for name in names:
+            if name.startswith("weight_"):
+                wt = getattr(lstm, name)
+                wt.data.uniform_(2.0, 3.0)
+            else:
+                bias = getattr(lstm, name)
+                bias.data.fill_(0.0)
+                bias.data[4:8].fill_(1.0)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second, self.third = nn.LSTM(4, 4, bidirectional=True), nn.LSTM(4, 4), nn.GRU(4, 4)
+        begin(self.first)
+        for names in self.second._all_weights:
+            for name in filter(lambda n: "bias" in n, names):
+                bias = getattr(self.second, name)
+                n = bias.size(0)
+                bias.data[n // 4 : n // 2].fill_(1.0)
+        for weights in self.third.all_weights:
+            for w in weights:
+                w.data.fill_(1.0)
+
+    def forward(self, x):
+        return self.first(x)[0], self.second(x)[0], self.third(x)[0]
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_lists_of_a_recurrent_layers_weights_begin_them(target):
+    inputs = [torch.randn(2, 3, 4, dtype=torch.float64)]
+    verify(HEAD + FORGET_GATES, "Net", "", inputs, target)
+    (made,), support, _ = dialect.convert([given(HEAD + FORGET_GATES)], "", target)
+    cls = converted(made.code, support)["Net"]
+    model = built(cls, cls)
+    arrays = to_torch(model.init(jax.random.key(0)) if target == "functional" else model)
+    begun = {name: np.asarray(value) for name, value in arrays.items()}
+    assert all(v.min() >= 2 for name, v in begun.items() if name.startswith("first.weight"))
+    gates = [v.reshape(4, 4)[1] for name, v in begun.items() if ".bias" in name and "third" not in name]
+    assert len(gates) == 6 and all((gate == 1).all() for gate in gates)
+    assert (begun["first.bias_ih_l0"][:4] == 0).all() and (begun["third.bias_hh_l0"] == 1).all()
+
+
 ASKS_FOR_PARAMETERS = """
 class Net(nn.Module):
     def __init__(self):

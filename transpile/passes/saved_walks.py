@@ -1,26 +1,35 @@
-"""A walk over what a module saves that begins its params goes over those.
+"""A walk over what a module saves that begins its params goes over those, and so does one over the
+lists that a recurrent layer of torch's keeps of them.
 
 for key in self.state_dict():                      for key, param in self.named_parameters():
     if key.split(".")[-1] == "weight":                 if key.split(".")[-1] == "weight":
         zeros_(self.state_dict()[key])         →           zeros_(param.data)
 
-Its names have to say that no buffer is meant: what is saved are buffers, too.
+for names in self.lstm._all_weights:               for name, bias in self.lstm.named_parameters():
+    for name in filter(lambda n: "bias" in n, names):  if "bias" in name:
+        bias = getattr(self.lstm, name)        →           bias.data.fill_(1.0)
+        bias.data.fill_(1.0)
+
+The names of a state have to say that no buffer is meant: what is saved are buffers, too.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
-from ..model.expressions import Attribute, Call, Constant, Display, Name, Subscript
+from ..model.copy import rebuilt
+from ..model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Subscript
 from ..model.fresh import Names
-from ..model.names import below, dotted, everywhere, text
-from ..model.node import Expression
+from ..model.names import below, dotted, everywhere, is_target, text
+from ..model.node import Expression, Node
 from ..model.operators import Compare, conjuncts
 from ..model.program import Function
 from ..model.project import Project
-from ..model.statements import For, If
+from ..model.statements import Assign, Block, For, If
 from ..source.lower_ast import expression
 from .pass_ import Changes, Pass
 
+_LISTS = frozenset({"_all_weights", "all_weights"})
 _LAST = r"{0}\.r?split\(['\"]\.['\"](, 1)?\)\[-1\]"
 _OF_TORCH = frozenset({"running_mean", "running_var", "num_batches_tracked"})
 
@@ -28,10 +37,15 @@ _OF_TORCH = frozenset({"running_mean", "running_var", "num_batches_tracked"})
 def run(project: Project, facts: Any = None) -> list[Changes]:
     """Let the walks of a project go over params."""
     found, buffers = list[Changes](), _buffers(project)
-    for function in project.functions() if buffers is not None else ():
+    stores = (t for file in project.ordered for a in everywhere(file, Assign) for t in a.targets)
+    lists = _LISTS - {t.name for t in stores if isinstance(t, Attribute)}
+    for function in project.functions():
         changes = Changes(function)
         for loop in function.nodes(For):
-            _over_params(changes, function, loop, buffers or set())
+            if buffers is not None:
+                _over_params(changes, function, loop, buffers)
+            if isinstance(loop.iterable, Attribute) and loop.iterable.name in lists:
+                _over_lists(changes, function, loop, loop.iterable)
         if changes:
             found.append(changes)
     return found
@@ -68,6 +82,61 @@ def _over_params(changes: Changes, function: Function, loop: For, buffers: set[s
         changes.replace(entry, Attribute(Name(param), "data"))
     changes.replace(loop.target, lambda key: Display("tuple", [Name(key.id), Name(param)]))
     changes.replace(loop.iterable, Call(expression(f"{saved}.named_parameters")))
+
+
+def _over_lists(changes: Changes, function: Function, outer: For, listed: Attribute) -> None:
+    """Let the loops over names, or weights, of a recurrent layer be one over its params."""
+    inner, module = outer.body.body[0], text(listed.object)
+    if not isinstance(inner, For) or len(outer.body.body) > 1 or outer.orelse or inner.orelse:
+        return
+    over: Expression = inner.iterable
+    test: Expression | None = None
+    if isinstance(over, Call) and dotted(over.function) == "filter" and len(over.arguments) == 2:
+        test, over = over.arguments
+    if dotted(over) != getattr(outer.target, "id", "") or not isinstance(inner.target, Name):
+        return
+    if listed.name == "all_weights" and test is None:
+        changes.replace(inner.iterable, Call(expression(f"{module}.parameters")))
+        changes.change(outer, For.unwrap)
+    elif listed.name == "_all_weights" and (test is None or isinstance(test, Lambda)):
+        key = inner.target.id
+        asked = [c for c in below(inner.body, Call) if text(c) == f"getattr({module}, {key})"]
+        param = _looked_up(changes, function, inner, asked)
+        changes.replace(inner.target, lambda _: Display("tuple", [Name(key), Name(param)]))
+        changes.replace(inner.iterable, Call(expression(f"{module}.named_parameters")))
+        if test is not None:
+            changes.change(inner, lambda loop: _guard(loop, test, key))
+        changes.change(outer, For.unwrap)
+
+
+def _looked_up(changes: Changes, function: Function, loop: For, asked: Sequence[Node]) -> str:
+    """A name for the param of a turn in the place of what looks it up: `bias = getattr(…)`."""
+    assigns = [c.parent for c in asked if isinstance(c.parent, Assign)]
+    names = {dotted(t) for a in assigns for t in a.targets}
+    inside = [n for n in below(loop.body, Name) if n.id in names]
+    whole = [n for n in below(function.body, Name) if n.id in names]
+    if inside != whole or sum(map(is_target, whole)) != len(assigns):
+        assigns, inside = [], []
+    param = names.pop() if len(names) == 1 and assigns else None
+    param = param or Names(function).fresh("param")
+    for assign in assigns:
+        changes.remove(assign)
+    for node in [c for c in asked if c.parent not in assigns] + [
+        n for n in inside if n.id != param
+    ]:
+        changes.replace(node, Name(param))
+    return param
+
+
+def _guard(loop: For, test: Lambda, key: str) -> None:
+    """`for name in filter(lambda n: "bias" in n, names)` asks in its body."""
+    first, moved = test.parameters[0].name, list(loop.body.body)
+    for statement in moved:
+        loop.body.take(statement)
+    asked = rebuilt(
+        test.body, lambda n: Name(key) if isinstance(n, Name) and n.id == first else None
+    )
+    loop.body.append([If(asked, Block(moved))])
 
 
 def _saved(node: Expression) -> str | None:

@@ -117,8 +117,8 @@ def _of_tensor(frame: Frame, base: Tensor, name: str) -> Value:
     rules = rulebook.find("torch.Tensor." + name) if name in PROPERTIES else ()
     if rules and len(rules[0].parameters) == 1:
         found = frame.facts.results.of(rules[0], dims=least_dims(base))
-        same = name in ("data", "T", "mT") and base.kind in ("u", "b") and found == Tensor()
-        return dataclasses.replace(found, kind=base.kind) if same else found
+        kind = base.kind if name in ("data", "T", "mT") and base.kind in ("u", "b") else None
+        return dataclasses.replace(found, kind=kind) if kind and type(found) is Tensor else found
     named = name in rulebook.tuple_fields and not rulebook.find("torch.Tensor." + name)
     # `x.max(1).values`, `torch.linalg.qr(x).Q`: what gives a tensor or a tuple by its arguments
     return Tensor() if named and not base.assumed else Method(base, name)

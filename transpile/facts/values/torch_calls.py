@@ -82,7 +82,7 @@ def call(frame: Frame, name: str, args: list[Argument], node: Call) -> Value:
     if isinstance(first, Sequence) and word in _JOINS:
         return of_mask(frame, first.element, "clone", [], result)
     if word == "where" and len(args) == 3 and all(_is_bool(a.value) for a in args[1:]):
-        return of_mask(frame, first, "clone", [], result)
+        return of_mask(frame, args[0].value, "clone", [], result)
     return result if first is None else of_mask(frame, first, word, args[1:], result)
 
 
