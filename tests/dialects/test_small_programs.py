@@ -8243,6 +8243,38 @@ def test_what_is_filled_in_turn_has_the_values():
     assert list(net(bias=False).init(jax.random.key(0))) == ["w"]
 
 
+REGISTERS_EITHER_WAY = """
+class Net(nn.Module):
+    def __init__(self, lr=0.1):
+        super().__init__()
+        self.register("A", torch.ones(4), lr)
+        self.register("B", torch.ones(4) * 2, 0.0)
+        self.register("C", torch.ones(4) * 3)
+
+    def register(self, name, tensor, lr=None):
+        if lr == 0.0:
+            self.register_buffer(name, tensor)
+        else:
+            self.register_parameter(name, nn.Parameter(tensor))
+            setattr(getattr(self, name), "_optim", {"lr": lr})
+
+    def forward(self, x, y):
+        return x * self.A + y * self.B - self.C
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_method_registers_a_param_or_a_buffer(target):
+    source = HEAD + REGISTERS_EITHER_WAY
+    (made,), support, _ = dialect.convert([given(source)], "", target)
+    assert [d.id for d in made.diagnostics] == ["frozen-param"] * (target != "flax")
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    scope = converted(made.code, support)
+    with in_float64():
+        ours = built(scope["Net"], scope["Net"])
+        compare(namespace(source, "program")["Net"](), ours, inputs, target, False)
+
+
 FORGET_GATES = """
 def begin(lstm):
     for names in lstm._all_weights:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from ..facts.values.lattice import Tensor
 from ..model.diagnostics import Diagnostic
-from ..model.effects import MIXED, PARAM, Declare, Support, Unconverted
+from ..model.effects import MIXED, PARAM, Declare, NewArray, Support, Unconverted
 from ..model.names import text
 from ..model.node import Node, Statement
 from ..model.positions import place, source_of
@@ -57,6 +57,9 @@ def report_untrained(function: Function, reports: Reports) -> None:
     if learned: self.w = nn.Parameter(w)
     else: self.w = w
     """
+    for made in function.nodes(NewArray):
+        if made.kind == MIXED:
+            reports.report("frozen-param", made, f"{text(made.arguments[0])} {_UNTRAINED}")
     found: dict[str, list[Declare]] = {}
     for declare in function.nodes(Declare):
         value = declare.expression.value if declare.expression is not None else None

@@ -8,7 +8,7 @@ from ...facts.unset import named_none
 from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.edits import block_of
-from ...model.effects import BUFFER, CONSTANT, PARAM, Declare, NewArray, Tie
+from ...model.effects import BUFFER, CONSTANT, Declare, NewArray, Tie
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.names import dotted, is_docstring
 from ...model.node import Expression
@@ -92,7 +92,7 @@ class Building:
             if isinstance(statement, ExpressionStatement):  # a module of Equinox's can't be set
                 self.reports.refuse("unsupported", statement, _ELSEWHERE)
             return
-        if made.kind != PARAM:
+        if made.kind == BUFFER:
             self.reports.report("buffer-in-list", made, "a buffer made outside of a declaration")
         if call is not None:
             name, value = call.arguments[1], made.arguments[0]

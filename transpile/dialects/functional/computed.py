@@ -42,7 +42,7 @@ class ComputedNames:
         if owner is None or not isinstance(call, Call) or dotted(call.function) != "setattr":
             return
         path = (dotted(call.arguments[0]) or "").partition(".")[2]
-        kind = PARAM if made.kind == PARAM else BUFFER
+        kind = BUFFER if made.kind == BUFFER else PARAM
         self._made.setdefault((owner, path), set()).add((pattern(call.arguments[1]), kind))
 
     def is_buffer(self, array: Read) -> bool:

@@ -6,6 +6,7 @@ from ...facts.values.lattice import NONE, Module, Torch
 from ...model.classes import PLAIN_MODULE
 from ...model.effects import BUFFER, MIXED, PARAM, Declare, NewArray
 from ...model.expressions import Attribute, Call, Name
+from ...model.names import text
 from ...model.node import Expression
 from ...model.program import Class
 from ...model.statements import Assign, ExpressionStatement
@@ -94,13 +95,15 @@ def _computed(
         if not kinds.is_local_param(made.value):
             return
         kind = PARAM
+    if kind == BUFFER and _is_param_too(scene, made):
+        kind = MIXED
 
     def make(statement: ExpressionStatement) -> ExpressionStatement:
         again = registration(statement.expression, scene.own, others=True)
         assert again is not None and scene.own is not None
         value = again.value
         if kind is not None and scene.of(value) != NONE and not isinstance(value, NewArray):
-            word = Name("Buffer" if kind == BUFFER else "Parameter")
+            word = Name("Parameter" if kind == PARAM else "Buffer")
             value = NewArray(word, [value], None, kind)
             value.value = again.value.value
         own: Expression = named(scene.own, Module(frozenset([scene.cls]), is_self=True))
@@ -108,6 +111,13 @@ def _computed(
         return ExpressionStatement(Call(Name("setattr"), [held, again.name, value]))
 
     scene.changes.replace(statement, make)
+
+
+def _is_param_too(scene: Scene, made: Registration) -> bool:
+    """Whether a method gives this name to a param on another way: `if lr: …register_parameter`."""
+    others = (registration(c, scene.own, others=True) for c in scene.scope.nodes(Call))
+    params = [o for o in others if o is not None and o.method == "register_parameter"]
+    return any(text(one.name) == text(made.name) for one in params)
 
 
 def _is_plain_constructor(scene: Scene, call: Call, cls: Class) -> bool:

@@ -10,7 +10,7 @@ from ....facts.bindings.activity import bound
 from ....facts.values.lattice import Module, Sequence, Tensor
 from ....model.constants import is_none
 from ....model.copy import clone
-from ....model.effects import PARAM, Declare, Key, New, NewArray, Read, Support, Walk, Write
+from ....model.effects import BUFFER, PARAM, Declare, Key, New, NewArray, Read, Support, Walk, Write
 from ....model.expressions import (
     Attribute,
     Call,
@@ -62,7 +62,7 @@ class PutOff(Form):
                 kind = self.events.kind(declare)
                 self._sides(declare.expression, "Parameter" if kind == PARAM else "Buffer")
         for made in self.function.nodes(NewArray):
-            word = "Parameter" if made.kind == PARAM else "Buffer"
+            word = "Buffer" if made.kind == BUFFER else "Parameter"
             value = made.arguments[0]
             made.replace(Call(Support(word), [self._later(value, made)]))
         for new in self.function.nodes(New):
