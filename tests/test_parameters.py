@@ -207,7 +207,7 @@ def test_a_parameter_that_forward_makes_and_keeps_is_state():
 
 
 FROZEN = {
-    "made so": ("self.w = nn.Parameter(torch.zeros(6), requires_grad=False)", "this parameter"),
+    "made so": ("self.line.weight = nn.Parameter(torch.zeros(6, 6), requires_grad=False)", "this parameter"),
     "one param": ("self.line.weight.requires_grad = False", "self.line.weight"),
     "all of a layer": ("for p in self.line.parameters():\n            p.requires_grad = False", "p"),
     "some": ("for n, p in self.named_parameters():\n            if 'weight' in n:\n                p.requires_grad_(False)", "p"),

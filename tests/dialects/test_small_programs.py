@@ -5668,6 +5668,78 @@ class Net(nn.Module):
     assert one.id == "frozen-param" and told in str(one)
 
 
+NEVER_TRAINED = """
+class Net(nn.Module):
+    def __init__(self, flag=False):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        MADE
+        nn.init.ones_(self.fc.weight)
+        for p in self.fc.parameters():
+            p.requires_grad = True
+
+    def forward(self, x, y):
+        RUNS
+        return self.fc(x * self.w) + y.to(next(self.parameters()).device)
+"""
+NEVER_TRAINED_WAYS = {
+    "given values": ("self.w = nn.Parameter(torch.zeros(4), requires_grad=False)\n        self.w.data.copy_(torch.arange(4.0))", ""),
+    "drawn": ("self.w = nn.Parameter(data=torch.randn(4) * 3, requires_grad=False)", ""),
+    "a statement": ("self.w = nn.Parameter(torch.ones(4))\n        self.w.requires_grad = False", ""),
+    "a call": ("self.w = nn.Parameter(torch.ones(4))\n        self.w.requires_grad_(False)", ""),
+    "counts": ("self.w = nn.Parameter(torch.zeros(1).long(), requires_grad=False)", "self.w += 1"),
+    "an average": (
+        "self.w = nn.Parameter(torch.zeros(4), requires_grad=False)",
+        "if self.training:\n            self.w.data.mul_(0.9).add_(x.detach().mean(0), alpha=0.1)",
+    ),
+    "of two ways": (
+        "self.w = None\n        if flag:\n            self.w = nn.Parameter(torch.zeros(4), requires_grad=False)\n"
+        "        else:\n            self.w = nn.Parameter(torch.ones(4), requires_grad=False)",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", NEVER_TRAINED_WAYS)
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_param_that_nothing_trains_is_no_param(target, way):
+    made, runs = NEVER_TRAINED_WAYS[way]
+    text = NEVER_TRAINED.replace("MADE", made).replace("RUNS", runs or "pass")
+    text = HEAD + text.replace("        for p in self.fc.parameters():\n            p.requires_grad = True\n", "")
+    verify(text, "Net", "", [*torch.randn(2, 3, 4, dtype=torch.float64)], target)
+    (made,), support, _ = dialect.convert([given(text)], "", target)
+    cls = converted(made.code, support)["Net"]
+    if target == "functional":
+        trained = cls().init(jax.random.key(0))
+    elif target == "flax":
+        trained = nnx.state(cls(rngs=nnx.Rngs(0)), nnx.Param)
+    else:
+        model, _ = eqx.nn.make_with_state(cls)(key=jax.random.key(0))
+        trained = eqx.filter(model, eqx.is_inexact_array)
+    assert len(jax.tree.leaves(trained)) == 2
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "self.w = nn.Parameter(torch.ones(4), requires_grad=False)",  # a walk trains params
+        "self.w = nn.Parameter(torch.ones(4), requires_grad=False)\n        self.w.requires_grad = flag",
+        "self.w = nn.Parameter(torch.ones(4))\n        if flag:\n            self.w.requires_grad = False",
+        "if flag:\n            self.w = nn.Parameter(torch.zeros(4))\n        else:\n"
+        "            self.w = nn.Parameter(torch.ones(4), requires_grad=False)",
+        "self.w = nn.Parameter(torch.ones(4), requires_grad=False)\n        sum(p.numel() for p in self.parameters())",
+        "self.w = nn.Parameter(torch.ones(4), requires_grad=False)\n        print(isinstance(self.w, nn.Parameter))",
+    ],
+)
+def test_a_param_that_may_be_trained_stays_one(made):
+    text = NEVER_TRAINED.replace("MADE", made).replace("RUNS", "pass")
+    if "\n" in made:
+        text = text.replace("        for p in self.fc.parameters():\n            p.requires_grad = True\n", "")
+    (converted_,), _, _ = dialect.convert([given(HEAD + text)], "", "functional")
+    assert "frozen-param" in {d.id for d in converted_.diagnostics}
+    assert 'params["w"]' in converted_.code
+
+
 @pytest.mark.parametrize("target", ("equinox", "functional"))
 def test_params_of_a_walk_that_forward_writes_are_refused(target):
     text = """

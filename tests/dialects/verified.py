@@ -86,7 +86,7 @@ def compare(theirs, ours, inputs, target, training, values=True, varied=()):
         for a, b in zip(leaves(got), want, strict=True):
             close(a, b, values)
         for name, param in theirs.named_parameters():
-            if name in grads:
+            if name in grads and param.requires_grad:  # else it may be a buffer here
                 close(grads[name], torch.zeros_like(param) if param.grad is None else param.grad, values)
         for slope, x in zip(slopes, (given[i] for i in varied), strict=True):
             close(slope, torch.zeros_like(x) if x.grad is None else x.grad, values)

@@ -17,6 +17,7 @@ from ...model.node import Expression, Node, Statement
 from ...model.program import Function, Scope
 from ...model.statements import Assign, Block, ExpressionStatement, For, If, Pass
 from ..pass_ import Changes
+from ..trained import asked
 
 _LEFT_OUT = "leave it out of what the optimizer updates"
 _TOLD = f"is not trained in torch: {_LEFT_OUT}"
@@ -57,34 +58,24 @@ class Frozen:
     def _of_modules(self) -> None:
         """`net = Net().requires_grad_(False)`: the module itself."""
         for call in self.scope.nodes(Call):
-            function = call.function
             if _is_frozen_table(call):
                 self.changes.report("frozen-param", call, f"the table of this layer {_TOLD}")
-            if not isinstance(function, Attribute) or function.name != "requires_grad_":
-                continue
+            subject, _ = asked(call)
             alone = isinstance(call.parent, ExpressionStatement)
-            if alone or not isinstance(function.object.value, Module):
+            if alone or subject is None or not isinstance(subject.value, Module):
                 continue
             if not _trains(call):
-                message = f"{_spelled(function.object)} {_why(call)}"
+                message = f"{_spelled(subject)} {_why(call)}"
                 self.changes.report("frozen-param", call, message)
             self.changes.replace(call, lambda c: c.function.object)
 
     def _subject(self, statement: Statement) -> Expression | None:
         """The p in `p.requires_grad = False`, and in `p.requires_grad_(False)` of a param."""
+        subject, _ = asked(statement)
+        known = subject.value if subject is not None else None
         if isinstance(statement, Assign):
-            target = statement.targets[0]
-            if len(statement.targets) > 1 or not isinstance(target, Attribute):
-                return None
-            known = target.object.value
-            array = known is None or known == UNKNOWN or isinstance(known, Tensor)
-            return target.object if target.name == "requires_grad" and array else None
-        call = statement.expression if isinstance(statement, ExpressionStatement) else None
-        function = call.function if isinstance(call, Call) else None
-        if not isinstance(function, Attribute) or function.name != "requires_grad_":
-            return None
-        whole = isinstance(function.object.value, Module)
-        return function.object if whole or self._is_param(function.object) else None
+            return subject if known in (None, UNKNOWN) or isinstance(known, Tensor) else None
+        return subject if subject is not None and self._is_param(subject) else None
 
     def _is_param(self, node: Expression) -> bool:
         if isinstance(node, Name) and (node.id in self.walked or node.id in self.given):
@@ -109,23 +100,16 @@ def _walks(node: Expression, words: frozenset[str]) -> bool:
 
 def _trains(node: Node) -> bool:
     """Whether it is for True: `p.requires_grad_()`."""
-    given = _given(node)
+    _, given = asked(node)
     return given is None or is_constant(given, True)
 
 
 def _why(node: Node) -> str:
     """What is told of `p.requires_grad = value`."""
-    given = _given(node)
+    _, given = asked(node)
     if given is None or isinstance(given, Constant):
         return _TOLD
     return f"is trained in torch by {text(given)}: where that is false, {_LEFT_OUT}"
-
-
-def _given(node: Node) -> Expression | None:
-    if isinstance(node, Assign):
-        return node.expression
-    call = node.expression if isinstance(node, ExpressionStatement) else node
-    return call.arguments[0] if isinstance(call, Call) and call.arguments else None
 
 
 def _is_frozen_table(call: Call) -> bool:

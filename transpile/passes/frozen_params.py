@@ -1,0 +1,127 @@
+"""A parameter that nothing trains is a buffer, which torch saves by its name and moves as well.
+
+self.w = nn.Parameter(w, requires_grad=False)          self.register_buffer("w", w)
+self.v = nn.Parameter(v)                         →     self.register_buffer("v", v)
+self.v.requires_grad = False
+
+Where the project walks over params, asks what is one, or trains any after all, they stay. It is
+done on syntax alone, so that all facts know of buffers.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ..facts.values.vocabulary import PARAMETERS
+from ..model.constants import is_constant, is_none
+from ..model.expressions import Attribute, Call, Comprehension, Constant, Name
+from ..model.names import (
+    dotted,
+    everywhere,
+    imported,
+    is_own,
+    last_word,
+    own_word,
+    statements,
+    text,
+)
+from ..model.node import Node
+from ..model.program import Function
+from ..model.project import Project
+from ..model.statements import Assign, Block, ExpressionStatement, For, If
+from .pass_ import Changes, Pass
+from .trained import FLAG, asked
+
+_PARAMETER = frozenset(("torch.nn.Parameter", "torch.nn.parameter.Parameter"))
+_WALKS = PARAMETERS | {"buffers", "named_buffers"}
+_TRAINS = re.compile(r"\boptim\.|clip_grad_")
+
+
+def run(project: Project, facts: Any = None) -> list[Changes]:
+    """The params of a project that are buffers."""
+    classes = [c for c in project.classes() if project.is_module(c) and not project.torch_base(c)]
+    methods = {c: [*project.methods(c).values()] for c in project.classes()}
+    made = {method: [*_frozen(method)] for c in classes for method in methods[c]}
+    names = {name for found in made.values() for _, name, *_ in found}
+    asking = (n for f in project.ordered for n in everywhere(f, Assign, Call))
+    if not names or any(_tells(n, names) for n in asking):
+        return []
+    found: list[Changes] = []
+    for cls in classes:
+        others = {n for c in project.family(cls) for m in methods[c] for n in _others(m)}
+        for method in methods[cls]:
+            found.append(changes := Changes(method))
+            for statement, name, data, stops in made[method]:
+                if name not in others:
+                    register = Attribute(Name(method.receiver), "register_buffer")
+                    call = Call(register, [Constant(name), data])
+                    changes.substitute(statement, [ExpressionStatement(call)])
+                    if stops is not None:
+                        changes.remove(stops)
+    return found
+
+
+def _frozen(method: Function) -> Iterator[tuple[Assign, str, Any, Any]]:
+    """`self.w = nn.Parameter(v)` that is not trained, the name, v, and what says so behind it."""
+    me = method.receiver if method.parameters else None
+    for made in method.nodes(Assign):
+        target, value, block = made.targets[0], made.expression, made.parent
+        if not is_own(target, me) or not isinstance(value, Call) or len(made.targets) > 1:
+            continue
+        if (
+            value.keywords[:1] in ([None], ["data"])
+            and imported(method, value.function) in _PARAMETER
+        ):
+            path, given = f"{me}.{target.name}", value.keyword(FLAG)
+            later = block.body[block.body.index(made) :] if isinstance(block, Block) else []
+            stops = next((s for s in later if given is None and _stops(s, path)), None)
+            if stops is not None or is_constant(given, False):
+                yield made, target.name, value.arguments[0], stops
+
+
+def _others(method: Function) -> set[str]:
+    """The names under which a method keeps what is not always such a parameter."""
+    frozen = {made for made, *_ in _frozen(method)}
+    kept = (n for n in everywhere(method, Assign) if n not in frozen and not n.operator)
+    targets = [t for n in kept if not is_none(n.expression) for t in n.targets]
+    return {t.name for t in targets if is_own(t, method.receiver)}
+
+
+def _stops(statement: Node, path: str = "") -> bool:
+    """`p.requires_grad = False`, where p has a path, if that is told."""
+    subject, flag = asked(statement)
+    return is_constant(flag, False) and (not path or dotted(subject) == path)
+
+
+def _tells(node: Node, names: set[str]) -> bool:
+    """Whether it tells params from buffers, or trains one that has such a name."""
+    subject, flag = asked(node)
+    if isinstance(node, Assign):
+        return own_word(subject) in names and not is_constant(flag, False)
+    if subject is not None:
+        method = node.nearest(Function)
+        given = isinstance(subject, Name) and (method is None or method.owner is None)
+        return not is_constant(flag, False) and (given or isinstance(subject, Attribute))
+    assert isinstance(node, Call)
+    if last_word(node.function) == "isinstance":
+        return any(last_word(n) == "Parameter" for n in node.walk())
+    return getattr(node.function, "name", "") in _WALKS and not _passes_by(node)
+
+
+def _passes_by(walk: Call) -> bool:
+    """Whether a walk only freezes what it meets, asks for a place or for what is trained, or is an
+    optimizer's."""
+    loop = walk.nearest(For)
+    if loop is not None and walk in set(loop.iterable.walk()):
+        return all(_stops(s) or isinstance(s, If) for s in statements(loop.body))
+    for node in walk.ancestors():
+        if isinstance(node, Attribute) and node.name == "device":
+            return True
+        if isinstance(node, Call) and _TRAINS.search(dotted(node.function) or ""):
+            return True
+        if isinstance(node, (Call, Comprehension)) and f".{FLAG}" in text(node):
+            return True
+    return False
+
+
+PASS = Pass("frozen_params", (), run, of_project=True)
