@@ -8347,6 +8347,33 @@ def test_a_method_registers_a_param_or_a_buffer(target):
         compare(namespace(source, "program")["Net"](), ours, inputs, target, False)
 
 
+LISTS_MADE_OF_THEMSELVES = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scales = [nn.Parameter(torch.ones(4) * i) for i in range(2)]
+        self.scales.append(nn.Parameter(torch.ones(4) * 3))
+        self.scales = nn.ParameterList(self.scales)
+        self.shifts = {"a": nn.Parameter(torch.ones(4))}
+        self.shifts = nn.ParameterDict(self.shifts)
+        gains = {}
+        for name in "cd":
+            gains[name] = nn.Parameter(torch.ones(4) * 2)
+        self.gains = nn.ParameterDict(gains)
+
+    def forward(self, x):
+        for p in self.scales:
+            x = x + p
+        return x * self.shifts["a"] * self.gains["c"] - self.scales[1] * self.gains["d"]
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_list_of_params_is_made_of_itself(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64)]
+    verify(HEAD + LISTS_MADE_OF_THEMSELVES, "Net", "", inputs, target)
+
+
 FORGET_GATES = """
 def begin(lstm):
     for names in lstm._all_weights:

@@ -13,7 +13,8 @@ set the attribute too it stays as it is: they would not see it.
     self.grid[:, 0] = np.arange(n)            →    grid[:, 0] = np.arange(n)
     self.grid = torch.from_numpy(self.grid)        self.grid = torch.from_numpy(grid)
 
-A tensor is NumPy's array under a local name until it is made of that.
+A tensor is NumPy's array under a local name until it is made of that, and a ParameterList or
+ParameterDict a plain list or dict.
 
     self.pe = torch.zeros(n, d)               pe = torch.zeros(n, d)
     self.pe[:, 0::2] = torch.sin(x)      →    pe[:, 0::2] = torch.sin(x)
@@ -30,6 +31,7 @@ from ..model.constants import is_none
 from ..model.expressions import (
     Attribute,
     Call,
+    Comprehension,
     Constant,
     Dictionary,
     Display,
@@ -99,13 +101,15 @@ def _own(assign: Assign, me: str) -> Iterator[tuple[Attribute, Expression | None
 
 
 def _until_tensor(assign: Assign, me: str, project: Project) -> list[Attribute]:
-    """The places of an attribute from where it is NumPy's array to where a tensor is made of it;
-    none where somebody else may read it in between."""
+    """The places of an attribute from where it is NumPy's array, or a list of params, to where a
+    tensor, or a ParameterList, is made of it; none where others may read it in between."""
     target, block = assign.targets[0], assign.parent
     if not isinstance(target, Attribute) or dotted(target.object) != me or assign.operator:
         return []
-    if not isinstance(block, Block) or not _calls(assign.expression, "numpy.", project):
+    listed = isinstance(assign.expression, (Dictionary, Display, Comprehension))
+    if not isinstance(block, Block) or not (listed or _calls(assign.expression, "numpy.", project)):
         return []
+    makers = "torch.nn.Parameter" if listed else "torch."
     found = [target]
     for statement in block.body[block.body.index(assign) + 1 :]:
         whole = isinstance(statement, Assign) and dotted(statement.targets[0]) == dotted(target)
@@ -117,7 +121,7 @@ def _until_tensor(assign: Assign, me: str, project: Project) -> list[Attribute]:
             if isinstance(node, Attribute) and dotted(node) == dotted(target):
                 found.append(node)
         if whole:
-            return found if len(found) > before and _calls(part, "torch.", project) else []
+            return found if len(found) > before and _calls(part, makers, project) else []
     return []
 
 

@@ -5,8 +5,16 @@ from collections.abc import Callable
 from ....facts import host
 from ....facts.values.lattice import NONE, UNKNOWN, Sequence, Tensor
 from ....model.effects import Key, Read
-from ....model.expressions import Attribute, Call, Comprehension, Display, Name
-from ....model.names import target_names
+from ....model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Dictionary,
+    Display,
+    Name,
+    Subscript,
+)
+from ....model.names import is_target, target_names
 from ....model.node import Expression, Node, Statement
 from ....model.program import Function
 from ....model.statements import Assign, Block, Pass
@@ -86,12 +94,14 @@ def take_out(statement: Statement) -> None:
 
 
 def filling(name: Name) -> Expression | None:
-    """What fills a list, where a name stands for it: `[v]` of `values = [v]` and `values += [v]`,
-    the call `values.append(v)`."""
+    """What fills a list or dict, where a name stands for it: `[v]` of `values = [v]` and
+    `values += [v]`, the call `values.append(v)`, v of `values[k] = v`."""
     around = name.parent
     if isinstance(around, Assign) and around.targets == [name]:
-        filled = isinstance(around.expression, (Display, Comprehension))
+        filled = isinstance(around.expression, (Display, Dictionary, Comprehension))
         return around.expression if filled else None
+    if isinstance(around, Subscript) and isinstance(around.parent, Assign) and is_target(around):
+        return around.parent.expression if not around.parent.operator else None
     call = around.parent if isinstance(around, Attribute) else None
     if not isinstance(around, Attribute) or not isinstance(call, Call):
         return None

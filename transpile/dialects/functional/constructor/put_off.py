@@ -7,7 +7,7 @@ nn.init.zeros_(m.bias)                nn.set_initializer(m, "bias", jax.nn.initi
 from collections.abc import Iterator
 
 from ....facts.bindings.activity import bound
-from ....facts.values.lattice import Module, Sequence, Tensor
+from ....facts.values.lattice import Mapping, Module, Sequence, Tensor
 from ....model.constants import is_none
 from ....model.copy import clone
 from ....model.effects import BUFFER, PARAM, Declare, Key, New, NewArray, Read, Support, Walk, Write
@@ -137,9 +137,10 @@ class PutOff(Form):
             self._sides(element, "Parameter")
 
     def _filled(self, given: Name) -> None:
-        """`values = []`, `values.append(v)` in a loop, and `ParameterList(values)`: what the list
-        is filled with is made later."""
-        if not isinstance(given.value, Sequence) or not isinstance(given.value.element, Tensor):
+        """`values = []`, `values.append(v)` in a loop, and `ParameterList(values)`: what the list,
+        or dict, is filled with is made later."""
+        held = given.value.element if isinstance(given.value, (Sequence, Mapping)) else None
+        if not isinstance(held, Tensor):
             return
         names = [n for n in self.function.body.walk() if isinstance(n, Name) and n.id == given.id]
         fills = [filling(n) for n in names if n is not given]
@@ -147,7 +148,10 @@ class PutOff(Form):
             self.reports.raises("unsupported", given, _FILLED)
             return
         for fill in fills:
-            if isinstance(fill, Call) and fill.function.name == "append":  # type: ignore[attr-defined]
+            around = fill.parent if fill is not None else None
+            if isinstance(around, Assign) and isinstance(around.targets[0], Subscript):
+                self._appended(around.expression)  # type: ignore[arg-type]
+            elif isinstance(fill, Call) and fill.function.name == "append":  # type: ignore[attr-defined]
                 self._appended(fill.arguments[0])
             elif fill is not None:
                 self._listed(fill.arguments[0] if isinstance(fill, Call) else fill)
