@@ -2,7 +2,7 @@
 by the params, and there are no gradients yet while a model is built.
 
     self.head = nn.Linear(3, 4).to(device)     ->    self.head = nn.Linear(3, 4)
-    self.half()                                      raises: cast the params
+    self.half()                                      nothing, and told: cast the params
     self.net.zero_grad()                             nothing
 """
 
@@ -25,7 +25,7 @@ _ASKED = (None, "dtype", "other", "tensor", "dst_type")  # the words of what may
 _SAME = ("jnp.float32", "float", "None")
 _LEFT = "is left as it is: where this is a module it has no such method here"
 _ADVICE = "cast them with jax.tree.map"
-_OTHER = f"the params are float32 here, as others are: {_ADVICE}"
+_OTHER = f"the params begin as float32 here, as others do: {_ADVICE}"
 _MAY_BE_OTHER = f"the params stay float32, as others are: where this is another dtype, {_ADVICE}"
 
 
@@ -40,22 +40,17 @@ class Casts:
         self.spare: set[Node] = set()  # arguments that go
 
     def run(self) -> None:
-        """Leave out what changes no dtype; what does raises."""
-        refused: set[Node] = set()
+        """Leave them out; where they change a dtype, that is told."""
         for call in sorted(self.changes.scope.nodes(Call), key=depth, reverse=True):
             if self.is_gone(call) or self._says_nothing(call) or not _is_cast(call):
                 continue
             changes = self._changes(call)
-            if changes:
-                refused.add(call)
-                self.changes.unconverted("unsupported", call, _OTHER)
-                continue
-            if changes is None:
-                self.changes.report("taken-for-granted", call, _MAY_BE_OTHER)
+            if changes is not False:
+                why = _OTHER if changes else _MAY_BE_OTHER
+                self.changes.report("taken-for-granted", call, why)
             self.spare.update(call.arguments)
             statement = call.parent
-            inside = any(n in refused for n in call.function.walk())  # `self.half().cuda()`
-            if isinstance(statement, ExpressionStatement) and not inside:
+            if isinstance(statement, ExpressionStatement):
                 self.changes.remove(statement)
             else:
                 self.changes.replace(call, lambda c: c.function.object)
