@@ -105,7 +105,10 @@ def tensor(data, *, dtype=None):
 
 
 # Functions whose last two arguments meet: a tensor of one number takes the dtype of the other.
-MEETING = {"torch.where", "torch.maximum", "torch.minimum"}
+MEETING = {
+    "torch.where", "torch.maximum", "torch.minimum", "torch.clamp", "torch.clip", "torch.clamp_min", "torch.clamp_max",
+    "torch.add", "torch.sub", "torch.mul", "torch.div",
+}  # fmt: skip
 
 
 @rule("torch.tensor[beside]", "torch.as_tensor[beside]")
@@ -113,6 +116,12 @@ def number_beside(data, *, dtype=None):
     if dtype is None or isinstance(data, float):
         return data
     return float(data)
+
+
+def in_narrow(function, left, right):
+    """``function`` of an array and a tensor without dims, which does not widen it."""
+    dtype = right.dtype if left.ndim == 0 else left.dtype
+    return function(left.astype(dtype), right.astype(dtype))
 
 
 @rule("torch.sqrt[beside]")

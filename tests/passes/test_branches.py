@@ -304,7 +304,7 @@ def f(x: torch.Tensor):
     return n
 ---
 n = (x > 0).sum()
-Cond x.sum() > 0                                              in n; out n
+Cond x.sum() > 0                                              in n; out n; same n
     n = n + 1
 return n
 """)

@@ -180,7 +180,7 @@ def _same_items(a: Any, b: Any) -> bool:
 
 
 _SAME: dict[type, Callable[[Any, Any], bool]] = {
-    Tensor: lambda a, b: a.dims == b.dims,
+    Tensor: lambda a, b: (a.dims, a.single) == (b.dims, b.single),
     Static: lambda a, b: a.loose == b.loose and a.wide == b.wide,
     Torch: lambda a, b: a.function == b.function,
     Method: lambda a, b: same(a.receiver, b.receiver),

@@ -58,7 +58,11 @@ def _equal(a: Value, b: Value) -> Value:
         if a.loose >= b.loose and a.wide >= b.wide:
             return a
         return dataclasses.replace(a, loose=a.loose or b.loose, wide=a.wide or b.wide)
-    return b if isinstance(a, Tensor) and isinstance(b, Tensor) and b.dims < a.dims else a
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        if b.dims < a.dims or b.single < a.single:
+            dims = min(a.dims, b.dims)
+            return dataclasses.replace(a, dims=dims, single=a.single and b.single)
+    return a
 
 
 def _or_none(value: Value) -> Value:
@@ -79,6 +83,7 @@ def _tensors(a: Tensor, b: Tensor) -> Value:
         a.python or b.python,
         min(a.dims, b.dims),
         a.narrow or b.narrow,
+        a.single and b.single,
     )
 
 

@@ -32,6 +32,7 @@ class Tensor(Value):
     python: bool = False  # on some way a number or bool of Python's, of which `~` is another thing
     dims: int = field(default=0, compare=False)  # it has at least so many, as far as is known
     narrow: bool = False  # it may be of a dtype that others widen: float16, int8
+    single: bool = field(default=False, compare=False)  # it has no dims for certain: `x.mean()`
 
 
 @dataclass(frozen=True)
@@ -261,7 +262,16 @@ def least_dims(value: Value) -> int:
     """How many dims an array has at least, or those of a list, as far as the source tells."""
     if isinstance(value, Sequence):
         return least_dims(value.element)
-    return max(value.dims, int(value.param)) if isinstance(value, Tensor) else 0
+    if not isinstance(value, Tensor) or value.single:
+        return 0
+    return max(value.dims, int(value.param))
+
+
+def is_single(value: Value) -> bool:
+    """Whether it is a number of Python's, or has no dims for certain."""
+    if isinstance(value, Static):
+        return value.type in ("int", "float", "bool")
+    return isinstance(value, Tensor) and (value.single or value.number is True)
 
 
 def is_traced(value: Value) -> bool:

@@ -1,5 +1,7 @@
 """Calls of modules and of the methods that nn.Module has."""
 
+import dataclasses
+
 from ...model import program
 from ...model.expressions import Attribute, Call
 from . import containers, functions
@@ -80,8 +82,8 @@ def call_method(
         if receiver.is_self and frame.cls is not None:
             value = args[1].value if len(args) > 1 else NONE
             if isinstance(value, Tensor):
-                none, kind, narrow = value.none, value.kind, value.narrow
-                value = Tensor(none=none, kind=kind, param=True, dims=value.dims, narrow=narrow)
+                plain = Tensor(none=value.none, kind=value.kind, param=True, narrow=value.narrow)
+                value = dataclasses.replace(plain, dims=value.dims, single=value.single)
             elif value in (UNKNOWN, BOOL):  # `mask > 0` of what nothing is known of
                 value = Tensor(param=True, kind="b" if value == BOOL else None)
             containers.set_named(frame, frame.cls, args[0], value)

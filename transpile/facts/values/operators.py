@@ -27,9 +27,11 @@ from .lattice import (
     Tensor,
     Torch,
     Value,
+    is_single,
     is_traced,
     least_dims,
 )
+from .singles import keeps
 
 NUMBERS = {"int": "i", "float": "f", "bool": "b"}  # the dtype kinds of Python's numbers
 
@@ -64,13 +66,15 @@ def binary(left: Value, right: Value, operator: str) -> Value:
 
 def _with_tensor(a: Tensor, b: Value, operator: str, left: Value) -> Tensor:
     other = b if isinstance(b, Tensor) else None
+    kept = a if keeps(a, b, operator) else other if keeps(b, a, operator) else None
     return Tensor(
         assumed=a.assumed and (other is None or other.assumed),
-        kind=_kind_of(a, b, operator),
+        kind=_kind_of(a, b, operator) if kept is None else kept.kind,
         number=_number_of(a, b),
         host=a.host and (other is None or other.host),
         dims=max(least_dims(a), least_dims(b)),
-        narrow=a.narrow and (other is None or other.narrow),
+        narrow=kept is not None or a.narrow and (other is None or other.narrow),
+        single=is_single(a) and is_single(b) and a.number is not True,
     )
 
 

@@ -5,7 +5,7 @@ import dataclasses
 from ...model.expressions import Attribute, Call, Name
 from ...model.names import dotted
 from ...model.statements import Assign
-from . import modules
+from . import modules, singles
 from .distributions import draws
 from .frame import Argument, Env, Frame
 from .lattice import (
@@ -133,11 +133,15 @@ def _by_rules(
     result = with_dims(frame, rule, rule.parameters[1:], args, receiver, sized)
     if name == "item" and isinstance(result, Tensor):
         kind = receiver.kind if isinstance(receiver, Tensor) else None
-        result = dataclasses.replace(result, kind=kind, number=True)
+        narrow = isinstance(receiver, Tensor) and receiver.narrow
+        result = dataclasses.replace(result, kind=kind, number=True, narrow=narrow)
     others = name in SHARED or frame.facts.owners.get(name)  # NumPy's arrays, the user's objects
     if not tensor and others and isinstance(result, Tensor):
         return dataclasses.replace(result, assumed=True)
-    return of_mask(frame, receiver, name, args, frame.facts.results.cast(result, args))
+    result = of_mask(frame, receiver, name, args, frame.facts.results.cast(result, args))
+    return singles.of_call(
+        frame.facts.rulebook, name, [Argument(None, "", receiver, None), *args], result
+    )
 
 
 def _takes_modules(frame: Frame, receiver: Value, args: list[Argument]) -> bool:

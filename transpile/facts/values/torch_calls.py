@@ -9,7 +9,7 @@ from typing import Any
 from ...model.expressions import Call
 from ...model.names import dotted
 from ...model.node import Expression
-from . import constructors
+from . import constructors, singles
 from .flags import flags, gives_dim
 from .frame import Argument, Frame
 from .lattice import (
@@ -30,6 +30,7 @@ from .lattice import (
     Torch,
     Value,
     is_initialiser,
+    is_single,
     least_dims,
 )
 
@@ -63,7 +64,7 @@ def call(frame: Frame, name: str, args: list[Argument], node: Call) -> Value:
     definition = rulebook.layer(name)
     if definition is not None:
         if definition.name in ("Parameter", "Buffer"):
-            return Tensor(param=True)
+            return Tensor(param=True, single=bool(args) and is_single(args[0].value))
         if rulebook.is_module(definition):
             return constructors.layer(frame, name, definition, args)
         if definition.name in rulebook.drawing:
@@ -76,9 +77,10 @@ def call(frame: Frame, name: str, args: list[Argument], node: Call) -> Value:
     if isinstance(first, Tensor) and any(is_initialiser(Torch(n)) for n in rules[0].torch_names):
         return first  # it gives back what it has written
     result = _by_rule(frame, overload(rules, args), args)
+    word = name.removeprefix("torch.").removeprefix("nn.functional.")
+    result = singles.of_call(rulebook, word, args, result)
     if Torch(name) in _CASTS and isinstance(result, Tensor) and isinstance(first, Sequence):
         return _of_list(result, first, any(a.keyword == "dtype" for a in args))
-    word = name.removeprefix("torch.").removeprefix("nn.functional.")
     if isinstance(first, Sequence) and word in _JOINS:
         return of_mask(frame, first.element, "clone", [], result)
     if word == "where" and len(args) == 3 and all(_is_bool(a.value) for a in args[1:]):

@@ -2,17 +2,30 @@
 
 from functools import partial
 
-from ...facts.values.lattice import INT, SHAPE, Sequence, Static, Tensor, Torch, Value, is_traced
+from ...facts.values.lattice import (
+    INT,
+    SHAPE,
+    Method,
+    Sequence,
+    Static,
+    Tensor,
+    Torch,
+    Value,
+    is_traced,
+)
 from ...facts.values.numpy_names import computes_with_arrays
-from ...model.effects import BUFFER, Read
-from ...model.expressions import Call, ForClause, Name, Starred
+from ...facts.values.singles import keeps
+from ...model.copy import clone
+from ...model.effects import BUFFER, Read, Support
+from ...model.expressions import Attribute, Call, ForClause, Name, Starred
 from ...model.names import own_word
 from ...model.node import Expression, Node
 from ...model.operators import Binary
 from ...model.statements import Assign, For
 from ...source.lower_ast import expression
 from .conversion import Conversion
-from .literals import known
+from .literals import known, simple
+from .windows import OPERATORS
 
 # --- tensors of one number ------------------------------------------------------------------------
 
@@ -30,11 +43,39 @@ def mark(c: Conversion, node: Node) -> bool:
         if isinstance(called, Torch) and called.name in c.rulebook.table("MEETING"):
             pairs = list(zip(node.keywords, node.arguments))[-2:]
             sides = [a for w, a in pairs if w is None and not isinstance(a, Starred)]
+        elif isinstance(called, Method) and f"torch.{called.name}" in c.rulebook.table("MEETING"):
+            sides = [node.function.object, *node.arguments]  # type: ignore[attr-defined]
     if len(sides) == 2:
         for one, other in (sides, sides[::-1]):
             if is_traced(known(other)) and not _is_number(c, other):
                 _add(c, one)
+            if one in c.beside:
+                continue
+            operator = node.operator if isinstance(node, Binary) else ""
+            narrow = getattr(known(one), "narrow", False)
+            if not narrow and keeps(known(other), known(one), operator):
+                _keep(c, node, one, other)
     return False
+
+
+def _keep(c: Conversion, node: Node, number: Node, array: Node) -> None:
+    """`x * t.astype(x.dtype)`, of a tensor without dims that does not widen x in torch."""
+    dtype: Expression | None = None
+    assert isinstance(array, Expression) and isinstance(number, Expression)
+    if simple(array):
+        dtype = Attribute(clone(array), "dtype")
+    elif isinstance(array, Call) and isinstance(array.function, Attribute):
+        named = [
+            f"torch.{array.function.name}",
+            *(v.name for v in map(known, array.arguments) if isinstance(v, Torch)),
+        ]
+        text = next(filter(None, map(c.rulebook.constant, named)), None)
+        dtype = expression(text) if text is not None else None
+    if dtype is not None:
+        c.changes.wrap(number, lambda n: Call(Attribute(n, "astype"), [dtype]))
+    elif isinstance(node, Binary) and (word := _WORDS.get(node.operator)) is not None:
+        function = expression(f"jnp.{word}")
+        c.changes.replace(node, lambda n: Call(Support("in_narrow"), [function, n.left, n.right]))
 
 
 def _add(c: Conversion, node: Node) -> None:
@@ -123,6 +164,7 @@ def static_sizes(node: Call, name: str) -> bool:
     return len(values) == count and expected in values and not tensors
 
 
+_WORDS = {operator: word for word, operator in OPERATORS.items()}
 _BINDING: tuple[type[Node], ...] = (Assign, For, ForClause)
 _TO_WHOLE = frozenset("int long short floor ceil round trunc to type".split())
 

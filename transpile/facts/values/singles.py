@@ -1,0 +1,57 @@
+"""Tensors without dims: which results are, and which arrays do not take on their dtype."""
+
+import dataclasses
+from collections.abc import Sequence as TypingSequence
+
+from ...model.rulebook import Rulebook
+from .frame import Argument
+from .lattice import Sequence, Static, Tensor, Value, is_single
+
+_SHAPES = frozenset({"empty", "full", "ones", "rand", "randn", "zeros"})
+_MAKING = frozenset({"as_tensor", "scalar_tensor", "tensor"})
+_SUMS = frozenset({"sum", "prod"})  # which widen whole numbers
+_REDUCTIONS = _SUMS | {"amax", "amin", "max", "mean", "median", "min"}
+_BELOW = {"f": (None, "f"), "i": ("i", "u"), "u": ("i", "u")}
+
+
+def of_call(rulebook: Rulebook, name: str, args: TypingSequence[Argument], result: Value) -> Value:
+    """What a function or method gives, with whether it has no dims: `x.mean()`."""
+    if not isinstance(result, Tensor) or not args:
+        return result
+    first, others = args[0].value, [a for a in args[1:] if a.keyword not in ("device", "dtype")]
+    if not isinstance(first, Tensor):
+        made = name in _MAKING and isinstance(first, Static) and is_single(first)
+        made = made or name in _SHAPES and isinstance(first, Sequence) and first.items == ()
+        if (
+            made
+            and result.kind is None
+            and isinstance(first, Static)
+            and len(others) == len(args) - 1
+        ):
+            result = dataclasses.replace(result, kind=first.type[0])  # int, float or bool
+        return dataclasses.replace(result, single=True) if made else result
+    if not others and (name in _REDUCTIONS or _is_in(rulebook, name, "CURVED FILLED ONE_DIM")):
+        narrow = first.narrow and (first.kind == "f" or name not in _SUMS)
+        widened = "i" if name in _SUMS and first.kind in ("b", "i", "u") else result.kind
+        kind = first.kind if narrow else widened
+        return dataclasses.replace(result, single=True, narrow=narrow, kind=kind)
+    if not first.single or not all(is_single(a.value) or name == "to" for a in others):
+        return result
+    if _is_in(rulebook, name, "SMOOTH SAFE"):
+        return dataclasses.replace(result, single=True, narrow=first.narrow)
+    return dataclasses.replace(result, single=_is_in(rulebook, name, "LINEAR"))
+
+
+def _is_in(rulebook: Rulebook, name: str, tables: str) -> bool:
+    return any(name in rulebook.table(table) for table in tables.split())
+
+
+def keeps(array: Value, other: Value, operator: str = "") -> bool:
+    """Whether what is computed from a narrow array and a tensor without dims has the dtype of the
+    array: in torch those of its own kind do not widen it."""
+    if not isinstance(array, Tensor) or not array.narrow or is_single(array):
+        return False
+    if operator == "@" or operator == "/" and array.kind != "f":
+        return False
+    kinds = _BELOW.get(array.kind or "", ())
+    return isinstance(other, Tensor) and is_single(other) and other.kind in kinds
