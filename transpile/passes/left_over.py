@@ -2,21 +2,26 @@
 
 loss.backward()     n = sum(p.numel() for p in model.parameters())     of a model of any class
 
-And stores that no pass took: getattr(self.fc, name).data = w
+And stores that no pass took, getattr(self.fc, name).data = w, and attributes of layers of torch's
+that these have not here: self.lstm._flat_weights
 """
 
 from collections.abc import Iterable
 from typing import Any
 
-from ..facts.values.lattice import UNKNOWN, Class, Function, Module, Value
+from ..facts.modules import Modules
+from ..facts.values.lattice import UNKNOWN, Class, Function, Method, Module, Static, Value
+from ..facts.values.vocabulary import torch_method
 from ..model.effects import Unconverted, Write
 from ..model.expressions import Attribute, Call, Name
-from ..model.names import dotted
+from ..model.names import dotted, stored_by
 from ..model.node import Expression, Statement
 from ..model.positions import source_of
+from ..model.program import Class as Definition
 from ..model.program import Scope
 from ..model.project import Project
 from ..model.statements import Assign
+from .attributes import Attributes
 from .pass_ import Changes, Pass
 
 _ARRAYS = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
@@ -26,18 +31,50 @@ _GRADIENTS = "backward() is still called: gradients are of functions here"
 
 def run(project: Project, facts: Any) -> list[Changes]:
     """The reports for all scopes."""
-    found = []
+    found, missing = [], _Missing(project, facts.modules)
     for scope in [s for file in project.ordered for s in file.scopes()]:
         changes = Changes(scope)
         for call in scope.nodes(Call):
             if isinstance(call.function, Attribute):
                 _method(changes, call, call.function, facts)
+        for node in filter(missing, scope.nodes(Attribute)):
+            message = (
+                f"no layer has {node.name} here: keep what it says, or read its params by name"
+            )
+            changes.unconverted("unsupported", node, message)
         for assign in scope.nodes(Assign):
             _stores(changes, assign, assign.targets, assign.expression, scope)
         for write in scope.nodes(Write):
             _stores(changes, write, [write.target], write.value, scope)
         found.append(changes)
     return found
+
+
+class _Missing:
+    """Whether an attribute is asked of layers of torch's alone, that have it there at most."""
+
+    def __init__(self, project: Project, modules: Modules) -> None:
+        self.modules, self._named = modules, Attributes(project)
+
+    def __call__(self, node: Attribute) -> bool:
+        held = node.object.value
+        if not isinstance(held, Module) or held.open or held.element or held.items:
+            return False
+        if not isinstance(node.object, Attribute):  # `isinstance(m, Net): m.w` in a walk
+            return False
+        if node.value != Static() and not isinstance(node.value, Method):
+            return False
+        name = node.name.lstrip("_")  # `_modules`
+        if not name or node.name[:2] == "__" or torch_method(name) or name in self._named.texts:
+            return False
+        if any(stored_by(n) is not None for n in self._named.attributes[node.name]):
+            return False
+        known = self.modules.classes_of(held.refs)
+        ours = known and len(known) == len(held.refs) and all(map(self.modules.is_library, known))
+        return bool(ours) and not any(self._has(layer, node.name) for layer in known)
+
+    def _has(self, layer: Definition, name: str) -> bool:
+        return name in self.modules.fields(layer) or self.modules.find(layer, name) is not None
 
 
 def _stores(
