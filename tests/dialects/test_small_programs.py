@@ -8392,6 +8392,62 @@ def test_a_list_of_params_is_made_of_itself(target):
     verify(HEAD + LISTS_MADE_OF_THEMSELVES, "Net", "", inputs, target)
 
 
+CLASSES_ASKED_FOR = """
+import functools
+from typing import Generic, TypeVar
+
+T = TypeVar("T", bound=nn.Module)
+
+
+class Box(nn.Module, Generic[T]):
+    def __init__(self, inner: T):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x):
+        return self.inner(x)
+
+
+class Deep(nn.Module):
+    def __init__(self, n, depth=1):
+        super().__init__()
+        self.fc = nn.Linear(n, n)
+        self.child = self.__class__(n, depth - 1) if depth else None
+
+    @functools.cached_property
+    def freqs(self):
+        return torch.arange(4.0) / 4
+
+    def forward(self, x):
+        x = self.fc(x) * self.freqs
+        return x if self.child is None else self.child(x)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.deep = Deep(4, 2)
+        self.more = type(self.deep)(4, 0)
+        self.box: Box[nn.Linear] = Box[nn.Linear](nn.Linear(4, 4))
+
+    def forward(self, x):
+        return self.deep(x) + self.more(x) * self.box(x)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_modules_are_made_of_a_class_that_is_asked_for(target):
+    verify(HEAD + CLASSES_ASKED_FOR, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_no_layer_has_is_refused(target):
+    source = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.lstm = nn.LSTM(4, 4)\n\n"
+    source += "    def forward(self, x):\n        return self.lstm(x)[0] * len(self.lstm._flat_weights) * self.lstm.hidden_size\n"
+    (made,), _, _ = dialect.convert([given(HEAD + source)], "", target)
+    assert [(d.id, "_flat_weights" in d.message) for d in made.diagnostics] == [("unsupported", True)]
+
+
 FORGET_GATES = """
 def begin(lstm):
     for names in lstm._all_weights:

@@ -9,6 +9,7 @@ from ...model.expressions import Attribute
 from ...model.libraries import canonical
 from . import distributions, functions
 from .assignments import local_name
+from .constructors import class_of
 from .frame import Env, Frame
 from .joins import join
 from .lattice import (
@@ -49,8 +50,7 @@ _OF_CONTEXT: dict[str, Value] = {
 
 
 def attribute(frame: Frame, node: Attribute, env: Env) -> Value:
-    base = frame.expression(node.object, env)
-    name = node.name
+    base, name = frame.expression(node.object, env), node.name
     if name == "requires_grad" and isinstance(base, Tensor):
         return Static(is_differentiable(base), "bool")
     if isinstance(base, Module) and base.is_self and local_name(node) in env:
@@ -80,8 +80,7 @@ def is_differentiable(value: Tensor) -> bool:
 
 
 def _of_torch(frame: Frame, base: Torch, name: str) -> Value:
-    text = frame.facts.rulebook.constant(base.name)
-    if text is not None and text[:1] in "'\"":
+    if (frame.facts.rulebook.constant(base.name) or "")[:1] in ("'", '"'):
         return Method(STRING, name)
     return torch_name(frame, f"{base.name}.{name}")
 
@@ -144,8 +143,9 @@ def _of_class(frame: Frame, base: Class, name: str) -> Value:
             if project.is_enum(c):
                 return Object(ref)  # the member, which is not what it is made of
             return frame.facts.expression(project.assigned(c)[name])
-    inner = project.inner(ref, name)
-    return Class(inner) if inner is not None else UNKNOWN
+    if name in ("__name__", "__qualname__"):
+        return STRING
+    return Class(inner) if (inner := project.inner(ref, name)) is not None else UNKNOWN
 
 
 def _of_static(frame: Frame, base: Static, name: str) -> Value:
@@ -154,8 +154,7 @@ def _of_static(frame: Frame, base: Static, name: str) -> Value:
     if base == BACKWARD_CONTEXT:
         return _OF_CONTEXT.get(name, UNKNOWN)
     if base.type == "device" and name == "type":
-        rules = frame.facts.rulebook.find("torch.device.type")
-        return frame.facts.results.plain(rules[0])
+        return frame.facts.results.plain(frame.facts.rulebook.find("torch.device.type")[0])
     if name in ("is_floating_point", "is_complex") and base.type in ("dtype", ""):
         return BOOL
     if name in _ABOUT:
@@ -180,6 +179,8 @@ def of_module(frame: Frame, base: Module, name: str) -> Value:
         return Method(base, name)
     if base.items is not None and name in dict(base.items):
         return dict(base.items)[name]
+    if name == "__class__":
+        return class_of(frame, base)
     array = name in frame.facts.layers.array_names
     open_array = base.open and array
     if base.element is not None and not open_array and _is_entry(frame, base, name):
@@ -241,8 +242,7 @@ def _of_layer(frame: Frame, layer: str, name: str, whole: bool) -> Value | None:
 
 def _has_method(frame: Frame, layer: str, name: str) -> bool:
     """Whether a torch layer, or every module, has a method of this name."""
-    method = frame.facts.rulebook.method(layer, name)
-    return method is not None or torch_method(name)
+    return frame.facts.rulebook.method(layer, name) is not None or torch_method(name)
 
 
 def _is_entry(frame: Frame, base: Module, name: str) -> bool:

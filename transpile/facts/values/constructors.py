@@ -168,3 +168,12 @@ def inplace(args: list[Argument], limit: int | None = None) -> bool | None:
             known = isinstance(value, Static) and isinstance(value.const, bool)
             return value.const if known else None  # type: ignore[attr-defined]
     return False
+
+
+def class_of(frame: Frame, module: Value) -> Value:
+    """`type(layer)`, `self.__class__`: the class that makes others like it."""
+    refs = list(module.classes) if isinstance(module, Module) and not module.open else []
+    own = [ref for ref in refs if isinstance(ref, program.Class)]
+    if len(refs) != 1 or any(d not in own for r in own for d in frame.facts.project.descendants(r)):
+        return Static()
+    return Class(refs[0])

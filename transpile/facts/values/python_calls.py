@@ -6,6 +6,7 @@ from collections.abc import Callable
 from ...model import program
 from ...model.libraries import computes_with_torch
 from . import attributes, containers
+from .constructors import class_of
 from .frame import Argument, Frame
 from .joins import join, sequence
 from .lattice import (
@@ -203,7 +204,6 @@ _ALWAYS: dict[str, Value] = {
     **dict.fromkeys(("isinstance", "callable", "issubclass"), BOOL),
     **dict.fromkeys(("str", "repr"), STRING),
     **dict.fromkeys(("len", "id"), INT),
-    "type": Static(),
     "range": Static(MISSING, "range"),
     "slice": Static(),
     "map": Sequence(UNKNOWN),
@@ -219,6 +219,7 @@ _BUILTINS: dict[str, Callable[[Frame, str, list[Argument]], Value]] = {
     "setattr": _setattr,
     "zip": _zip,
     "filter": _filter,
+    "type": lambda frame, name, args: class_of(frame, _first(args)),
     "enumerate": _enumerate,
     "dict": _dict,
 }

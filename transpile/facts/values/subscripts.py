@@ -17,6 +17,7 @@ from .lattice import (
     NUMPY,
     SHAPE,
     UNKNOWN,
+    Class,
     Mapping,
     Module,
     Package,
@@ -109,9 +110,16 @@ def _of_mapping(frame: Frame, base: Mapping, index: Any, is_slice: bool) -> Valu
     return base.element
 
 
+def _of_class(frame: Frame, base: Class, index: Any, is_slice: bool) -> Value:
+    """`Box[nn.Linear](layer)`: hints choose nothing; an enum's member is another thing."""
+    generic = isinstance(base.ref, program.Class) and not frame.facts.project.is_enum(base.ref)
+    return base if generic else UNKNOWN
+
+
 _BY_BASE: dict[type, Callable[[Frame, Any, Any, bool], Value]] = {
     Sequence: _of_sequence,
     Static: _of_static,
     Module: _of_module,
     Mapping: _of_mapping,
+    Class: _of_class,
 }

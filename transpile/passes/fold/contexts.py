@@ -31,6 +31,7 @@ DECORATORS = frozenset(
     " interface half_function float_function jit wrap".split()
 )
 _CACHES = frozenset({"functools.cache", "functools.lru_cache"})
+_CACHED_PROPERTY = "functools.cached_property"
 _AUTOCAST = (
     "autocast is left out: what torch computes in half precision here is computed in the dtype of"
     " its arrays; cast them where the speed is wanted"
@@ -56,7 +57,10 @@ class Contexts:
                     self._report_autocast(decorator, name)
                     self.changes.change(decorator, self.scope.undecorate)
                 elif self._keeps_arrays(decorator):
-                    self.changes.change(decorator, self.scope.undecorate)
+                    if imported(self.scope, decorator) == _CACHED_PROPERTY:
+                        self.changes.replace(decorator, Name("property"))
+                    else:
+                        self.changes.change(decorator, self.scope.undecorate)
         for block in self.scope.nodes(With):
             if not self.is_gone(block):
                 self._block(block)
@@ -71,7 +75,7 @@ class Contexts:
         trace are nothing in another.
         """
         function = decorator.function if isinstance(decorator, Call) else decorator
-        if imported(self.scope, function) not in _CACHES:
+        if imported(self.scope, function) not in (*_CACHES, _CACHED_PROPERTY):
             return False
         made = [r.expression.value for r in self.scope.nodes(Return) if r.expression is not None]
         torch = {c.function.value for c in self.scope.nodes(Call)}
