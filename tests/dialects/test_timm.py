@@ -121,6 +121,29 @@ class Net(nn.Module):
             x = block(x)
         return self.norm(self.plain(self.last(x)))
 """,
+    "extended": """
+from timm.models.vision_transformer import Block, PatchEmbed
+from torch import nn
+
+
+class Gated(Block):
+    def __init__(self, dim, heads, norm):
+        super().__init__(dim, heads, 2.0, qkv_bias=True, norm_layer=norm)
+        self.gate = nn.Linear(dim, dim)
+
+    def forward(self, x):
+        return super().forward(x) * self.gate(x)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = PatchEmbed(8, 4, 3, 8)
+        self.block = Gated(8, 2, nn.LayerNorm)
+
+    def forward(self, x):
+        return self.block(self.embed(x))
+""",
     "parts": """
 import torch
 from timm.layers import LayerScale, Mlp
@@ -166,22 +189,28 @@ def test_beside_torch(name, target):
     verify(PROGRAMS[name], "Net", "", [torch.randn(2, 3, 8, 8, dtype=torch.float64)], target)
 
 
-def test_what_is_not_there_is_told():
-    text = """
+@pytest.mark.parametrize("made", ["PatchEmbed(8, 4, 3, 8, norm_layer=norm)", "PatchEmbed(8, 4, 3, 8, norm)"])
+def test_what_is_not_there_is_told(made):
+    text = f"""
 from timm.models.vision_transformer import PatchEmbed
 from torch import nn
 
 
 class Net(nn.Module):
-    def __init__(self):
+    def __init__(self, norm=nn.LayerNorm):
         super().__init__()
-        self.embed = PatchEmbed(8, 4, 3, 8, norm_layer=nn.LayerNorm)
+        self.embed = {made}
 
     def forward(self, x):
         return self.embed(x)
+
+
+class Extended(PatchEmbed):
+    def __init__(self, norm=nn.LayerNorm):
+        super().__init__({made[len("PatchEmbed(") :]}
 """
-    (made,), _, _ = dialect.convert([given(text)], "", "functional")
-    assert [(d.id, d.line) for d in made.diagnostics] == [("unsupported", 9)]
+    (output,), _, _ = dialect.convert([given(text)], "", "functional")
+    assert [(d.id, d.line) for d in output.diagnostics] == [("unsupported", 9), ("unsupported", 17)]
 
 
 COUNTED = """

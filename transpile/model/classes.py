@@ -7,7 +7,9 @@ from .program import Class, File, Function
 
 Definition = Class | Function | File | Expression | str  # a dotted name is outside of the project
 
-MODULES = ("torch.nn.", "torch.jit.ScriptModule")  # what classes of modules outside begin with
+# what classes of layers outside begin with, and of modules
+LAYERS = ("torch.nn.", "timm.layers.", "timm.models.vision_transformer.Block")
+MODULES = (*LAYERS, "torch.jit.ScriptModule")
 
 PLAIN_MODULE = frozenset(
     {"torch.nn.Module", "torch.nn.modules.Module", "torch.nn.modules.module.Module"}
@@ -220,4 +222,4 @@ class Classes:
 
 
 def _is_layer(name: str) -> bool:
-    return name.startswith("torch.nn.") and name not in PLAIN_MODULE
+    return name.startswith(LAYERS) and name not in PLAIN_MODULE

@@ -16,6 +16,7 @@ from ...model.layers import layers
 from ...model.names import dotted
 from ...model.node import Expression
 from ...model.operators import Conditional
+from ...model.positions import source_of
 from ...model.rulebook import Definition, Parameter
 from ...rule import PLACEMENT
 from .bind import Argument, arguments_of
@@ -154,8 +155,10 @@ def _surplus(
     kinds = [p.kind for p in known.values()]
     loose = [a for a in arguments if a.keyword is None and not a.star]
     surplus = [] if "sizes" in kinds else loose[kinds.count("positional") :]
+    placed = all(name.startswith("torch.") for name in rule.torch_names)  # others take none
     for argument in surplus:
         constant = literal(argument.node)
-        if type(constant) in (int, float, str):  # `nn.Embedding(6, 3, 0, 1.0)` has a max_norm
-            raise Refused(f"the argument {constant!r} of {rule.name}: spell it by keyword")
+        if not placed or type(constant) in (int, float, str):  # `nn.Embedding(6, 3, 0, 1.0)`
+            what = source_of(argument.node)
+            raise Refused(f"the argument {what} of {rule.name}: spell it by keyword")
     return surplus
