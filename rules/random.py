@@ -24,6 +24,11 @@ def rand(*size, dtype=None, generator=None, key):
     return jax.random.uniform(key, size, dtype=dtype)
 
 
+def as_shape(size):
+    """The shape that torch means by one size, or by all of them."""
+    return tuple(size) if hasattr(size, "__iter__") else (size,)
+
+
 def complex_uniform(key, shape, dtype):
     """Complex numbers of which both parts are uniform between 0 and 1."""
     parts = jax.random.uniform(key, (*shape, 2), jnp.finfo(dtype).dtype)

@@ -65,6 +65,8 @@ MORE = [
     ("torch.zeros(*u)", "jnp.zeros(u)"),
     ("torch.ones(2, *u)", "jnp.ones((2, *u))"),
     ("torch.rand(*u)", "jax.random.uniform(key, u)"),
+    ("torch.rand(u)", "jax.random.uniform(key, nn.as_shape(u))"),
+    ("torch.rand(u) * (u - 1)", "jax.random.uniform(key, (u,)) * (u - 1)"),
     ("torch.zeros(*(a for a in u))", "jnp.zeros(tuple(a for a in u))"),
     # arguments are moved, and nothing is evaluated twice or lost
     ("torch.flatten(f(x), 1)", "lax.collapse(f(x), 1)"),

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from ...facts.lone_sizes import DRAWS, drawn_shape
 from ...facts.values.lattice import MISSING, UNKNOWN, Mapping, Sequence, Static, Torch, Value
 from ...model.copy import Change, clone, rebuilt
 from ...model.effects import Apply, Key, Support
@@ -233,13 +234,20 @@ class _Substitution:
             if loose is None:  # `torch.zeros(*sizes)` is `jnp.zeros(sizes)`
                 whole = self._taken(replace(self.binding.sizes[0], star=""))
                 lazy = isinstance(whole, Comprehension) and whole.kind == "generator"
-                return Call(Name("tuple"), [whole]) if lazy else whole
+                return Call(Name("tuple"), [whole]) if lazy else self._lone(node, whole)
             return Display("tuple", [self._taken(argument) for argument in loose])
         if node.id in self.binding.given:
             return self._taken(self.binding.given[node.id])
         if node.id == "key":
             return Key()
         return self.expression(lowered(parameter.default)) if parameter.default else None
+
+    def _lone(self, node: Name, size: Expression) -> Expression:
+        """What may be one size, or a shape; a draw takes no number for its shape."""
+        around = node.parent
+        called = dotted(around.function) if isinstance(around, Call) else None
+        alone = called in DRAWS and not self.binding.sizes[0].star
+        return drawn_shape(size) if alone else size
 
     def _taken(self, argument: Argument) -> Expression:
         """An argument with its stars: the user's node the first time, a copy after that."""

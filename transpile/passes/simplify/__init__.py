@@ -6,6 +6,7 @@ import ast
 from functools import partial
 from typing import Any, NamedTuple
 
+from ...facts.lone_sizes import DRAWS, drawn_shape
 from ...facts.values.lattice import Static, Tensor
 from ...model.copy import Change, clone, rebuilt
 from ...model.effects import Detached, Put, Support
@@ -91,7 +92,11 @@ def _with(bound: dict[str, Expression], after: Expression) -> Expression:
     """The user's nodes in the place of variables, none of which a pair names twice."""
 
     def change(node: Node) -> Change:
-        return bound.get(node.id) if isinstance(node, Name) else None
+        if not isinstance(node, Name) or node.id not in bound:
+            return None
+        around, given = node.parent, bound[node.id]
+        size = isinstance(around, Call) and around.arguments[1:2] == [node]
+        return drawn_shape(given) if size and _word(around) in DRAWS else given
 
     return rebuilt(after, change)
 
