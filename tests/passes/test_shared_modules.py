@@ -89,6 +89,7 @@ REPORTED = {
     "a parameter of a view of another": ("self.s, self.t = A(), A()\nself.t.l.weight = nn.Parameter(self.s.l.weight.t())", "self.t(self.s(x))"),
     "its own parameter of a view": ("self.s = A()\nself.p = nn.Parameter(self.s.l.weight.t())", "self.s(x) @ self.p"),
     "a view of the data of another": ("self.s, self.t = A(), A()\nself.t.l.weight.data = self.s.l.weight.data.transpose(0, 1)", "self.t(self.s(x))"),
+    "made anew on some turns": ("l = nn.Linear(6, 6)\nself.ls = nn.ModuleList()\nfor i in range(2):\n    if i == 5:\n        l = nn.Linear(6, 6)\n    self.ls.append(nn.Sequential(l))", LOOP),
     "by setattr": ("l = nn.Linear(6, 6)\nfor n in 'ab':\n    setattr(self, n, l)", TWO),
 }  # fmt: skip
 # What is made once for all objects of a class.
@@ -171,6 +172,13 @@ def test_what_stays_apart_is_reported(name):
 def test_data_of_its_own_are_not_reported(value):
     body = f"self.a, self.b = nn.Linear(6, 6), nn.Linear(6, 6)\nself.b.weight.data = {value}"
     assert not convert_source(source_of(body, "self.b(self.a(x))")).diagnostics
+
+
+@pytest.mark.parametrize("target", ["functional", "equinox"])
+@pytest.mark.parametrize("made", ["if i:\n    l = nn.Tanh()\nelse:\n    l = nn.Linear(6, 6)\nsetattr(self, f'l{i}', l)", "if i < 5:\n    ls = []\n    ls.append(nn.Linear(6, 6))\n    self.ls.append(nn.Sequential(*ls))"])
+def test_what_each_turn_makes_is_not_reported(made, target):
+    body = "self.ls = nn.ModuleList()\nfor i in range(2):\n" + "".join(f"    {line}\n" for line in made.splitlines())
+    assert not convert_source(source_of(body, LOOP), target).diagnostics
 
 
 @pytest.mark.parametrize("name", MADE_ONCE)

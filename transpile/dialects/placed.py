@@ -24,7 +24,7 @@ from ..model.node import Expression, Node
 from ..model.operators import Boolean, Conditional
 from ..model.program import Function, Parameter
 from ..model.project import Project
-from ..model.statements import Assign, For, While
+from ..model.statements import Assign, Block, For, If, While
 
 CONTAINERS = frozenset(("Sequential", "ModuleList", "ModuleDict"))
 # are given modules, or params
@@ -205,10 +205,12 @@ def _is_turned(node: Expression, parent: Node | str) -> bool:
     """Whether each turn of a loop makes a module that is given this one, from outside of it."""
     if isinstance(parent, str):
         return False
-    name = root(node)
+    name, set_before = root(node), set[str]()
     for around in parent.ancestors():
+        if isinstance(around, Block):
+            set_before |= _always_set(around)
         if isinstance(around, (Comprehension, For, While)):
-            own = set(_made_by_turn(around))
+            own = {*_made_by_turn(around), *set_before}
             if not own & names_in(node):
                 return name is not None
             return False
@@ -216,16 +218,23 @@ def _is_turned(node: Expression, parent: Node | str) -> bool:
 
 
 def _made_by_turn(loop: Comprehension | For | While) -> Iterator[str]:
-    """The names that every turn sets."""
+    """The names that the head of a loop sets."""
     if isinstance(loop, Comprehension):
         for clause in loop.clauses:
             yield from target_names(clause.target)
-        return
     if isinstance(loop, For):
         yield from target_names(loop.target)
-    for statement in loop.body.body:
+
+
+def _always_set(block: Block) -> set[str]:
+    """The names that a block sets, whichever side of its branches runs."""
+    found = set[str]()
+    for statement in block.body:
         if isinstance(statement, Assign):
-            yield from bound(statement)
+            found.update(bound(statement))
+        elif isinstance(statement, If) and statement.orelse is not None:
+            found |= _always_set(statement.body) & _always_set(statement.orelse)
+    return found
 
 
 def _only_asked(function: Function) -> set[str]:
