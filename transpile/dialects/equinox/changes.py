@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from ...facts.modules import pairs
 from ...facts.values.lattice import NONE, Module, Tensor
+from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.edits import block_of, leave_out
 from ...model.effects import BUFFER, CONSTANT, Declare, Key, Read, Support, Write
@@ -153,10 +154,17 @@ class Changing:
         if assign.operator or not self.places.has(target):
             return None
         if isinstance(target, Read) or isinstance(assign.expression.value, (Tensor, Module)):
-            return self.places.store(target, assign.expression, target.name == "bias")
+            return self.places.store(target, assign.expression, self._may_be_none(target))
         # what is no array is static, and no leaf of a tree
         given = [clone(target.object), Constant(target.name), assign.expression]
         return self.places.store(target.object, Call(Support("with_field"), given))
+
+    def _may_be_none(self, target: Attribute) -> bool:
+        """Whether an attribute of a module is None until it is set, and no node of a tree."""
+        owner, modules = target.object.value, self.plan.modules
+        classes = modules.classes_of(owner.refs) if isinstance(owner, Module) else []
+        fields = [own for c in classes if (own := modules.fields(c).get(target.name)) is not None]
+        return target.name == "bias" or any(is_none(v) for own in fields for v in own.values)
 
     # --- calls of what changes a module -----------------------------------------------------------
 
