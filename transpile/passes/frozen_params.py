@@ -14,18 +14,9 @@ from typing import Any
 
 from ..facts.values.vocabulary import PARAMETERS
 from ..model.constants import is_constant, is_none
-from ..model.expressions import Attribute, Call, Comprehension, Constant, Name
-from ..model.names import (
-    dotted,
-    everywhere,
-    imported,
-    is_own,
-    last_word,
-    own_word,
-    statements,
-    text,
-)
-from ..model.node import Node
+from ..model.expressions import Attribute, Call, Constant, Name
+from ..model.names import dotted, everywhere, imported, is_own, own_word, statements, text
+from ..model.node import Expression, Node
 from ..model.program import Function
 from ..model.project import Project
 from ..model.statements import Assign, Block, ExpressionStatement, For, If
@@ -34,31 +25,32 @@ from .trained import FLAG, asked
 
 _PARAMETER = frozenset(("torch.nn.Parameter", "torch.nn.parameter.Parameter"))
 _WALKS = PARAMETERS | {"buffers", "named_buffers"}
-_TRAINS = re.compile(r"\boptim\.|clip_grad_")
+_PASSING = re.compile(r"^\S*(optim\.\w+|clip_grad_\w+)\(|\.requires_grad\b|\.device$")
 
 
 def run(project: Project, facts: Any = None) -> list[Changes]:
     """The params of a project that are buffers."""
-    classes = [c for c in project.classes() if project.is_module(c) and not project.torch_base(c)]
-    methods = {c: [*project.methods(c).values()] for c in project.classes()}
-    made = {method: [*_frozen(method)] for c in classes for method in methods[c]}
+    classes = [c for c in project.classes() if project.is_module(c)]
+    methods = {c: [*project.methods(c).values()] for c in classes}
+    own = [m for c in classes if not project.torch_base(c) for m in methods[c]]
+    made = {method: [*_frozen(method)] for method in own}
     names = {name for found in made.values() for _, name, *_ in found}
     asking = (n for f in project.ordered for n in everywhere(f, Assign, Call))
     if not names or any(_tells(n, names) for n in asking):
         return []
-    found: list[Changes] = []
-    for cls in classes:
-        others = {n for c in project.family(cls) for m in methods[c] for n in _others(m)}
-        for method in methods[cls]:
-            found.append(changes := Changes(method))
-            for statement, name, data, stops in made[method]:
-                if name not in others:
-                    register = Attribute(Name(method.receiver), "register_buffer")
-                    call = Call(register, [Constant(name), data])
-                    changes.substitute(statement, [ExpressionStatement(call)])
-                    if stops is not None:
-                        changes.remove(stops)
-    return found
+    frozen = {statement for found in made.values() for statement, *_ in found}
+    others = {c: {n for m in methods[c] for n in _kept(m, frozen)} for c in classes}
+    changed = [Changes(method) for method in made]
+    for changes, (method, found) in zip(changed, made.items()):
+        for statement, name, data, stops in found:
+            family = project.family(method.owner) if method.owner is not None else ()
+            if not any(name in others.get(c, ()) for c in family):
+                register = Attribute(Name(method.receiver), "register_buffer")
+                call = Call(register, [Constant(name), data])
+                changes.substitute(statement, [ExpressionStatement(call)])
+                if stops is not None:
+                    changes.remove(stops)
+    return changed
 
 
 def _frozen(method: Function) -> Iterator[tuple[Assign, str, Any, Any]]:
@@ -79,12 +71,11 @@ def _frozen(method: Function) -> Iterator[tuple[Assign, str, Any, Any]]:
                 yield made, target.name, value.arguments[0], stops
 
 
-def _others(method: Function) -> set[str]:
-    """The names under which a method keeps what is not always such a parameter."""
-    frozen = {made for made, *_ in _frozen(method)}
-    kept = (n for n in everywhere(method, Assign) if n not in frozen and not n.operator)
-    targets = [t for n in kept if not is_none(n.expression) for t in n.targets]
-    return {t.name for t in targets if is_own(t, method.receiver)}
+def _kept(method: Function, frozen: set[Assign]) -> Iterator[str]:
+    """The names under which a method keeps something else."""
+    for kept in everywhere(method, Assign):
+        if kept not in frozen and not kept.operator and not is_none(kept.expression):
+            yield from (t.name for t in kept.targets if is_own(t, method.receiver))
 
 
 def _stops(statement: Node, path: str = "") -> bool:
@@ -103,8 +94,8 @@ def _tells(node: Node, names: set[str]) -> bool:
         given = isinstance(subject, Name) and (method is None or method.owner is None)
         return not is_constant(flag, False) and (given or isinstance(subject, Attribute))
     assert isinstance(node, Call)
-    if last_word(node.function) == "isinstance":
-        return any(last_word(n) == "Parameter" for n in node.walk())
+    if own_word(node.function) == "isinstance":
+        return any(own_word(n) == "Parameter" for n in node.walk())
     return getattr(node.function, "name", "") in _WALKS and not _passes_by(node)
 
 
@@ -114,14 +105,8 @@ def _passes_by(walk: Call) -> bool:
     loop = walk.nearest(For)
     if loop is not None and walk in set(loop.iterable.walk()):
         return all(_stops(s) or isinstance(s, If) for s in statements(loop.body))
-    for node in walk.ancestors():
-        if isinstance(node, Attribute) and node.name == "device":
-            return True
-        if isinstance(node, Call) and _TRAINS.search(dotted(node.function) or ""):
-            return True
-        if isinstance(node, (Call, Comprehension)) and f".{FLAG}" in text(node):
-            return True
-    return False
+    around = [n for n in walk.ancestors() if isinstance(n, Expression)]
+    return any(map(_PASSING.search, map(text, around)))
 
 
 PASS = Pass("frozen_params", (), run, of_project=True)
