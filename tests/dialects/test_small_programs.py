@@ -4838,6 +4838,23 @@ class Net(nn.Module):
         whole = u - n, u + u.sum(), u.max() - u, u // n, u / n, u * t
         return self.fc(x) * self.s / y.mean(), [v.double() for v in (*halves, *whole)]
 """
+# A second name of the last module of one loop is called after another loop has bound the first.
+LAST_OF_A_LOOP_BEFORE = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(4, 4) for _ in range(4)])
+        self.norms = nn.ModuleList([nn.LayerNorm(4) for _ in range(3)])
+
+    def forward(self, x, y):
+        for i, (layer, norm) in enumerate(zip(self.layers, self.norms)):
+            x = norm(layer(x)) * (i + 1)
+        last = layer
+        for layer in self.layers:
+            before = y
+            y = layer(y)
+        return last(x), y - before, layer(x)
+"""
 # A loop that has no turn in one of the modes.
 NO_TURNS = """
 class Net(nn.Module):

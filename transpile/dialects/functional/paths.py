@@ -107,8 +107,7 @@ class Paths:
             return Path()
         if node in self.bound:
             return self._assigned(self.bound[node])
-        loop = self._loop(node)
-        if loop is not None:
+        if (loop := self._loop(node)) is not None:
             return self._turn(loop, node.id)
         if node.id in self._parameters:
             return None
@@ -119,7 +118,9 @@ class Paths:
 
     def _assigned(self, given: Bound | None) -> Path | None:
         """The path of what an assignment binds."""
-        path = self.of(given.value) if given is not None else None
+        path = self._of(given.value) if given is not None else None
+        if given is not None and path is None and (given.at or self._stays(given.value)):
+            path = self.of(given.value)  # else the name has a place of its own: `last = layer`
         if given is None or path is None:
             return None
         return self._taken_apart(path, given.value, given.value.value, given.at)
