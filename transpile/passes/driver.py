@@ -24,6 +24,8 @@ def run(project: Project, facts: Any, passes: Iterable[Pass]) -> list[Diagnostic
     found: list[Diagnostic] = []
     for one in passes:
         if one.of_project:
+            if facts is None:  # facts stand on what was collected for them
+                project.collect_again()
             together: list[Changes] = one.run(project, facts)
             commit_all(together)
             found += [d for changes in together for d in changes.diagnostics]

@@ -18,6 +18,7 @@
     init.zeros_(nn.Parameter(w))             nn.Parameter(init.zeros_(w))
     self.h = nn.Buffer(h)                    self.register_buffer("h", h)
     nn.Parameter(w).requires_grad_(b)        nn.Parameter(w, requires_grad=b)
+    @staticmethod f; self.f(self, x)         f; self.f(x)
     sum(map(lambda f: f(x), self.fs))        sum(f(x) for f in self.fs)
     a, b = map(self.encode, images)          a, b = (self.encode(x) for x in images)
     zeros_(w) if a else ones_(w)             if a: zeros_(w), else: ones_(w)
@@ -86,6 +87,7 @@ from .contexts import (
 from .counted import counted, counts_places, listed_range, lists_range
 from .joined import begin_empty, joined, joins_empty
 from .mapped import listed, mapped, maps_calls
+from .methods import bound, given_itself
 from .params import makes_buffer, parameter, registered
 from .reduced import in_a_loop, reduces_calls
 from .tables import WALKS, data, is_entry, over_children, over_modules, placed, put, saved, walk
@@ -102,6 +104,8 @@ def run(scope: Scope, facts: Any = None) -> Changes:
         for decorator in decorated.decorators:
             if registers(imported(scope, decorator)):
                 changes.change(decorator, decorated.undecorate)
+    for static, calls in given_itself(scope) if isinstance(scope, Class) else ():
+        changes.change(static, functools.partial(bound, calls=calls))
     if isinstance(scope, Function) and passes_by(scope):
         for stored_past in scope.nodes(Assign, ExpressionStatement):
             if set_past(scope, stored_past) is not None:
