@@ -9810,6 +9810,84 @@ def test_classes_are_narrowed_by_isinstance(target):
     verify(HEAD + NARROWED, "Net", "4", inputs, target)
 
 
+# A static method that is given the module it is asked of is a method: its cache is one.
+GIVEN_ITSELF = """
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.fc = nn.Linear(n, n)
+        self.made_for = None
+        self.register_buffer("calls", torch.zeros(1))
+
+    def forward(self, x, y):
+        return self.fc(x) * self.grid(self, x) + self.counted(self, y)
+
+    @staticmethod
+    def grid(self, x):
+        if self.made_for == (x.size(0), x.size(1)):
+            return self.made
+        self.made_for = x.size(0), x.size(1)
+        self.made = torch.arange(4) * 2.0
+        return self.made
+
+    @staticmethod
+    def counted(self, y):
+        self.calls += 1
+        return self.fc(y) * self.calls
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_static_methods_that_are_given_the_module(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64)] * 2
+    verify(HEAD + GIVEN_ITSELF, "Net", "4", inputs, target)
+
+
+# Params that are made of those of a module that is built for them alone.
+MADE_OF_LENT = """
+class Pair(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.fc = nn.Linear(n, n)
+        self.shift = nn.Parameter(torch.ones(n))
+
+
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.fc = nn.Linear(n, n)
+        BUILD
+
+    def forward(self, x, y):
+        return self.fc(x) @ self.weight.reshape(-1, 4)[:4] + y
+"""
+LENT = [
+    "layer = nn.Linear(n, n)\n        self.weight = nn.Parameter(layer.weight * 2 + layer.bias)",
+    "pair = Pair(n)\n        self.weight = nn.Parameter(pair.fc.weight + pair.shift)",
+    "table = nn.Embedding(n, n)\n        nn.init.ones_(table.weight)\n"
+    "        self.weight = nn.Parameter(table.weight.detach().clone())",
+    "layer = nn.Linear(n, n)\n        self.size = layer.weight.shape[0]\n"
+    "        self.weight = nn.Parameter(layer.weight.clone())",
+    "self.weight = nn.Parameter(torch.empty(2, n, n))\n        with torch.no_grad():\n"
+    "            for i in range(2):\n                layer = nn.Linear(n, n)\n"
+    "                self.weight[i] = layer.weight.T",
+]
+
+
+@pytest.mark.parametrize("build", LENT)
+@pytest.mark.parametrize("target", TARGETS)
+def test_params_that_are_made_of_those_of_a_module_of_their_own(target, build):
+    source = HEAD + MADE_OF_LENT.replace("BUILD", build)
+    (made,), support, _ = dialect.convert([given(source)], "", target)
+    net = converted(made.code, support)["Net"]
+    model = built(partial(net, 4), net)
+    arrays = to_torch(model.init(jax.random.key(0)) if target == "functional" else model)
+    assert set(arrays) == {"fc.weight", "fc.bias", "weight"}
+    assert np.all(np.any(np.asarray(arrays["weight"]), axis=(-2, -1)))
+    inputs = [torch.randn(3, 4, dtype=torch.float64)] * 2
+    verify(source, "Net", "4", inputs, target)
+
+
 # Lists and dicts that are filled with arrays of NumPy's are constants.
 FILLED_WITH_NUMPY = """
 import numpy as np

@@ -8,8 +8,9 @@ y = jnp.stack(outputs, axis=1)              y = outputs.swapaxes(0, 1)
 
 What it goes over is in the form that `model/turns.py` reads. Left as it is, and unrolled by jit: a
 loop whose index is used in another way than to pick from arrays (`x[:t]`, `self.cells[t]`), that
-carries anything but arrays, calls what may be another in each turn (`next(it)`), grows a list whose
-later use is another than `jnp.stack`, or that has few turns, written out, and no control by data.
+carries anything but arrays, builds a module, calls what may be another in each turn (`next(it)`),
+grows a list whose later use is another than `jnp.stack`, or that has few turns, written out, and no
+control by data.
 """
 
 from ...facts.bindings import Definitions, read
@@ -19,6 +20,7 @@ from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Tensor
 from ...model.carry import Carry
 from ...model.control_flow import Cond, Loop, Repeat, Scan
+from ...model.effects import New
 from ...model.expressions import Attribute, Constant, Name, OpaqueExpression, Subscript
 from ...model.names import in_scope, names_in, target_names
 from ...model.node import Node
@@ -134,6 +136,8 @@ class _Scans:
         carry, flag = carrying.loop(node, effects), _flag(node)
         if effects.open or not carry.outputs and not effects.writes:
             return None
+        if effects.writes and self.facts.stage(self.scope) == "building":
+            return None  # attributes are set, which would keep what the turns alone have
         carry.reads = [n for n in carry.reads if n not in lists.names]
         for name in carry.outputs:
             known = carry.names[name]
@@ -151,6 +155,7 @@ _NEVER: tuple[type[Node], ...] = (
     Declaration,
     Delete,
     Import,
+    New,
     OpaqueExpression,
     Raise,
     Return,

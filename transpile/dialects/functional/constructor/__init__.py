@@ -28,6 +28,7 @@ from .beginnings import Beginning, draws, give_property, method
 from .building import Building, may_be_function
 from .copies import write_copies
 from .events import Events
+from .lent import draw_lent
 from .measured import spell_out_sizes
 from .put_off import PutOff
 from .returns import without_returns
@@ -61,6 +62,7 @@ class Constructor:
         apart(function)
         self._without_names_alone(function)
         spell_out_sizes(function)
+        draw_lent(function)
         properties = self.plan.properties(self.cls)
         events = Events(function, properties, self.plan)
         _say_ties(events)

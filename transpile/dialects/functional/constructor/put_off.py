@@ -214,7 +214,8 @@ class PutOff(Form):
     def _builds(self, node: Node) -> bool:
         """Whether a call says how other arrays begin: `bound = fill(self.fc)`."""
         conventions = self.plan.conventions
-        targets = conventions.targets(node) if isinstance(node, Call) else None
+        calls = isinstance(node, Call) and not isinstance(node, New)
+        targets = conventions.targets(node) if calls else None  # type: ignore[arg-type]
         return any(map(conventions.is_builder, targets or ()))
 
     def _write(self, write: Write) -> None:
