@@ -9862,6 +9862,8 @@ class Net(nn.Module):
         return self.fc(x) @ self.weight.reshape(-1, 4)[:4] + y
 """
 LENT = [
+    "layer = nn.Linear(n, n)\n        self.weight = layer.weight",
+    "self.weight = nn.Linear(n, n).weight",
     "layer = nn.Linear(n, n)\n        self.weight = nn.Parameter(layer.weight * 2 + layer.bias)",
     "pair = Pair(n)\n        self.weight = nn.Parameter(pair.fc.weight + pair.shift)",
     "table = nn.Embedding(n, n)\n        nn.init.ones_(table.weight)\n"

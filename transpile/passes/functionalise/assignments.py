@@ -4,6 +4,7 @@ back what a call changed."""
 from typing import Any
 
 from ...facts.bindings import bound
+from ...facts.lent import is_lent
 from ...facts.memory import indices
 from ...facts.memory.paths import of, on_module
 from ...facts.memory.spellings import is_tensor
@@ -111,6 +112,9 @@ def _tell_shared(frame: Frame, target: Expression, value: Expression) -> None:
     held, own = written_path(frame, value), written_path(frame, target)
     if frame.traced or held is None or not on_module(held) or held == own:
         return
+    whole = value.object if isinstance(value, Attribute) and is_data(value) else value
+    if is_lent(frame.facts.values, whole, frame.scope):
+        return  # nothing else trains it
     name = nodes.source(target).removesuffix(".data")
     message = (
         f"the data of {name} is that of {held}: each has an array of its own here, so that "

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ...facts.lent import is_lent
 from ...facts.program import ProgramFacts
 from ...facts.setting import is_set_again
 from ...facts.values.lattice import NONE, NUMPY, Function, Module, Tensor, is_param
@@ -285,12 +286,11 @@ class Kinds:
     def makes_parameter(self, value: Node | None) -> bool:
         """Whether an expression makes an nn.Parameter, on some way."""
         for side in sides(value):
-            if self.stages.is_parameter(side):
+            if self.stages.is_parameter(side) or is_lent(self.values, side):
                 return True
             made = self.values.of(side.function) if isinstance(side, Call) else None
-            if isinstance(made, Function) and made.function.name != "__init__":
-                if self.stages.hands_out_parameter(made.function):
-                    return True
+            if isinstance(made, Function) and self.stages.hands_out_parameter(made.function):
+                return True
         return False
 
     def is_local_param(self, value: Node | None) -> bool:

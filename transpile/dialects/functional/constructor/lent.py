@@ -5,6 +5,8 @@ layer = nn.Linear(4, 4)                        layer = nn.Linear(4, 4).init(key)
 self.weight = nn.Parameter(layer.weight * 2)   params["weight"] = layer["weight"] * 2
 """
 
+from typing import Any
+
 from ....facts.values.lattice import UNKNOWN
 from ....model.copy import clone
 from ....model.edits import block_of
@@ -13,7 +15,7 @@ from ....model.expressions import Attribute, Call, Constant, Name, Subscript
 from ....model.fresh import Names
 from ....model.names import bound_once, everywhere
 from ....model.node import Expression, Statement
-from ....model.operators import asks_for_none
+from ....model.operators import Compare, asks_for_none
 from ....model.program import Function
 from ....model.statements import Assign, Block
 from .beginnings import METHODS
@@ -44,7 +46,7 @@ def draw_lent(function: Function) -> None:
 
 
 def _drawn(new: Expression) -> None:
-    made = new.wrap(lambda new: Call(Attribute(new, "init"), [Key()]))  # type: ignore[arg-type]
+    made = new.wrap(lambda new: Call(Attribute(new, "init"), [Key()]))
     assert isinstance(made, Expression)
     made.value = UNKNOWN
 
@@ -79,8 +81,12 @@ def _is_asked(read: Read) -> bool:
 
 
 def _entry(read: Read) -> None:
-    """Read, or set, an entry of what was drawn."""
+    """Read, or set, an entry of what was drawn, or ask for it."""
     entry, write = _path(read), read.parent
+    if asks_for_none(write):
+        missing = write.operators[0] in ("is", "==")
+        write.replace(Compare([Constant(read.name), entry.object], ["not in" if missing else "in"]))
+        return
     if isinstance(write, Write) and write.target is read:
         block = write.parent
         assert isinstance(block, Block)
@@ -89,7 +95,7 @@ def _entry(read: Read) -> None:
         read.replace(entry)
 
 
-def _path(node: Expression) -> Expression:
+def _path(node: Expression) -> Any:
     if isinstance(node, Attribute):
         return Subscript(_path(node.object), Constant(node.name))
     node.value = UNKNOWN
