@@ -8544,6 +8544,42 @@ def test_what_no_layer_has_is_refused(target):
     assert [(d.id, "_flat_weights" in d.message) for d in made.diagnostics] == [("unsupported", True)]
 
 
+LISTS_OF_THEIR_OWN = """
+class Shifted(nn.Sequential):
+    def forward(self, x, shift):
+        for layer in self:
+            x = layer(x) + shift
+        return x
+
+
+class Chain(nn.ModuleList):
+    def forward(self, x):
+        for layer in self:
+            x = layer(x)
+        return x
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = Shifted(nn.Linear(4, 4))
+        self.a.add_module("last", nn.Tanh())
+        b = Chain()
+        for _ in range(2):
+            b.append(nn.Linear(4, 4))
+        self.b = b
+
+    def forward(self, x, y):
+        return self.a(x, y) + self.b(y) * len(self.b)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_containers_of_own_classes_grow(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    verify(HEAD + LISTS_OF_THEIR_OWN, "Net", "", inputs, target)
+
+
 FORGET_GATES = """
 def begin(lstm):
     for names in lstm._all_weights:

@@ -176,7 +176,10 @@ class Changing:
             return [Assign([Name(child.id)], call.arguments[2])]
         if isinstance(call, Call) and sets_on_module(call):
             raise Unplaced("an attribute is set on a module that has been built")
-        if isinstance(call, Call) and (added := with_layer(self.places, call)) is not None:
+        if (
+            isinstance(call, Call)
+            and (added := with_layer(self.places, call, self.plan.project)) is not None
+        ):
             return added
         if isinstance(call, Call) and (holder := self._receiver(call)) is not None:
             if not self.places.has(holder):

@@ -14,11 +14,13 @@ from ...model.copy import clone
 from ...model.effects import Support
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Subscript
 from ...model.node import Expression, Statement
-from ...model.program import Function
+from ...model.program import Class, Function
+from ...model.project import Project
 from ...model.statements import Assign, Delete
 from .places import Places, Unplaced
 
 _ADDING = ("add_module", "register_module", "append")
+_FILLING = ("extend", "insert")
 _HIDDEN = "a function changes modules that it is given in a way not known"
 
 
@@ -59,12 +61,17 @@ def stored(places: Places, given: Display, call: Call) -> list[Statement]:
     return [Assign([Display("tuple", targets)], call)]
 
 
-def with_layer(places: Places, call: Call) -> list[Statement] | None:
-    """`net.add_module("conv", conv)`: a Sequential with one more layer."""
+def with_layer(places: Places, call: Call, project: Project) -> list[Statement] | None:
+    """`net.add_module("conv", conv)`: a Sequential, or list of a class of its own, with one more
+    layer."""
     function, value = call.function, call.function.value
     if not isinstance(function, Attribute) or not isinstance(value, Method):
         return None
-    if value.name not in _ADDING or not _is_sequential(value.receiver) or any(call.keywords):
+    if not _is_sequential(value.receiver) and not _is_own_list(project, value.receiver):
+        return None
+    if value.name in _FILLING:
+        raise Unplaced("a module that is filled has been built: append layer by layer")
+    if value.name not in _ADDING or any(call.keywords):
         return None
     if not places.has(function.object) or len(call.arguments) not in (1, 2):
         return None
@@ -85,6 +92,14 @@ def without_layer(places: Places, statement: Delete) -> list[Statement] | None:
         return None
     made = Call(Support("without_layer"), [clone(target.object), clone(target.index)])
     return places.store(target.object, made)
+
+
+def _is_own_list(project: Project, holder: Value) -> bool:
+    """Whether it is of a class of the user's below Sequential or ModuleList, no Python list."""
+    refs = holder.refs if isinstance(holder, Module) and not holder.is_self else []
+    bases = [project.torch_base(r) for r in refs if isinstance(r, Class)]
+    lists = ("torch.nn.Sequential", "torch.nn.ModuleList")
+    return len(bases) == len(refs) > 0 and all(base in lists for base in bases)
 
 
 def _is_sequential(holder: Value) -> bool:
