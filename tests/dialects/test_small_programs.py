@@ -8580,6 +8580,15 @@ def test_containers_of_own_classes_grow(target):
     verify(HEAD + LISTS_OF_THEIR_OWN, "Net", "", inputs, target)
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_walks_over_buffers_raise_where_they_run(target):
+    source = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('a', torch.ones(4))\n\n"
+    source += "    def forward(self, x):\n        return x + sum(b.sum() for _, b in self.named_buffers())\n"
+    (made,), support, _ = dialect.convert([given(HEAD + source)], "", target)
+    assert [d.id for d in made.diagnostics] == ["module-value"]
+    assert "named_buffers()" in made.code and "for _, b in self.named_buffers()" not in made.code
+
+
 FORGET_GATES = """
 def begin(lstm):
     for names in lstm._all_weights:

@@ -170,7 +170,7 @@ def walked(scene: Scene, call: Call) -> None:
             scene.changes.report("module-value", call, message)
     elif value.name in _OTHER_ARRAYS:
         message = f"which arrays {value.name}() means here is not known"
-        scene.changes.report("module-value", call, message)
+        scene.changes.unconverted("module-value", call, message)
 
 
 def _is_sequence(scene: Scene, module: Module) -> bool:
