@@ -176,6 +176,9 @@ def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
     if interpolation == "linear" and dim is None:
         return jnp.quantile(input, q, keepdims=keepdim)
     axes = reduced_axes(input, dim)
+    if interpolation == "nearest":  # of two as near the one with the even rank
+        last = max(input.size if axes is None else input.shape[axes], 2) - 1
+        q = jnp.round(jnp.asarray(q, input.dtype) * last) / last
     return jnp.quantile(input, q, axis=axes, keepdims=keepdim and input.ndim > 0, method=interpolation)
 
 

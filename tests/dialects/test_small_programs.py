@@ -4855,6 +4855,14 @@ class Net(nn.Module):
             y = layer(y)
         return last(x), y - before, layer(x)
 """
+# Of two elements as near a quantile torch takes the one with the even rank.
+QUANTILES_BETWEEN_TWO = """
+class Net(nn.Module):
+    def forward(self, x, y):
+        q = torch.tensor([0.1, 0.5, 0.9], dtype=x.dtype)
+        rows = torch.quantile(x, q, 1, interpolation="nearest"), x.quantile(0.5, 1, keepdim=True, interpolation="nearest")
+        return rows, y.quantile(0.5, interpolation="nearest"), y[0].quantile(0.5, interpolation="lower"), y[0, :1].quantile(0.3, 0, interpolation="nearest")
+"""
 # A loop that has no turn in one of the modes.
 NO_TURNS = """
 class Net(nn.Module):
