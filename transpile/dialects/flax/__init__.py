@@ -32,7 +32,7 @@ from ...model.renaming import rename_locals
 from ...model.statements import Assign
 from ...source.formatting import format_all
 from ...source.splice import write as text_of
-from .. import captured, elsewhere, growing, host_arrays, open_bases, ties, walking, wide
+from .. import captured, elsewhere, growing, host_arrays, open_bases, ties, two_kinds, walking, wide
 from ..decorated import refuse_decorated
 from ..definitions import PRELUDES, Prelude, Rules, Written, prelude
 from ..faults import Faults
@@ -94,6 +94,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     faults = Faults("the dialect flax")
     reports = Reports(faults)
     captured.refuse(project, facts.modules, reports)
+    two_kinds.refuse(facts.modules, reports, declared=False)
     fit_metaclasses(project, facts.modules, "nnx.Module")
     host_arrays.hold(project, facts.modules)
     open_bases.hand_on(project, "rngs")

@@ -4,7 +4,7 @@ from ...facts.modules import SUBMODULE
 from ...facts.program import ProgramFacts
 from ...model.project import Project
 from ...source.formatting import format_all
-from .. import captured, library, second_names, shared_parts, support, walking, wide
+from .. import captured, library, second_names, shared_parts, support, two_kinds, walking, wide
 from ..definitions import PRELUDES, Prelude, Rules, prelude
 from ..faults import Faults
 from ..imports import Words
@@ -36,6 +36,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     the support file that stands there."""
     reports = Reports(Faults("the functional dialect"))
     captured.refuse_objects(project, facts.modules, reports)
+    two_kinds.refuse(facts.modules, reports, declared=True)
     rename_methods(project, reports, MAKING, RESERVED)
     second_names.spell_out(project, facts.modules)
     shared_parts.spell_out(project, facts.modules)

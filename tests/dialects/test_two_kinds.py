@@ -1,0 +1,43 @@
+"""An attribute that is a module on one way through a constructor, and a param on another."""
+
+import pytest
+import torch
+
+from transpile.command import dialect
+
+from .verified import given, verify
+
+PROGRAM = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, biased=False):
+        super().__init__()
+        if biased:
+            self.proj = nn.Linear(4, 4)
+        else:
+            self.proj = nn.Parameter(torch.empty(4, 4))
+        self.reset()
+
+    def reset(self):
+        if isinstance(self.proj, nn.Linear):
+            nn.init.normal_(self.proj.weight, std=0.1)
+        else:
+            nn.init.normal_(self.proj, std=0.1)
+
+    def forward(self, x):
+        return self.proj(x) if isinstance(self.proj, nn.Linear) else x @ self.proj
+"""
+
+
+@pytest.mark.parametrize(("target", "line"), [("functional", 12), ("flax", 19)])
+def test_the_array_is_reported(target, line):
+    (made,), _, _ = dialect.convert([given(PROGRAM)], "", target)
+    assert ("module-value", line) in {(d.id, d.line) for d in made.diagnostics}
+
+
+@pytest.mark.parametrize("biased", ["", "True"])
+def test_a_tree_has_either(biased):
+    verify(PROGRAM, "Net", biased, [torch.randn(3, 4, dtype=torch.float64)], "equinox")
