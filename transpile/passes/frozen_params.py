@@ -42,14 +42,15 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
     others = {c: {n for m in methods[c] for n in _kept(m, frozen)} for c in classes}
     changed = [Changes(method) for method in made]
     for changes, (method, found) in zip(changed, made.items()):
+        family = project.family(method.owner) if method.owner is not None else ()
+        if any(name in others.get(c, ()) for _, name, *_ in found for c in family):
+            continue  # one of them may begin with the others
         for statement, name, data, stops in found:
-            family = project.family(method.owner) if method.owner is not None else ()
-            if not any(name in others.get(c, ()) for c in family):
-                register = Attribute(Name(method.receiver), "register_buffer")
-                call = Call(register, [Constant(name), data])
-                changes.substitute(statement, [ExpressionStatement(call)])
-                if stops is not None:
-                    changes.remove(stops)
+            register = Attribute(Name(method.receiver), "register_buffer")
+            call = Call(register, [Constant(name), data])
+            changes.substitute(statement, [ExpressionStatement(call)])
+            if stops is not None:
+                changes.remove(stops)
     return changed
 
 
