@@ -9946,6 +9946,76 @@ def test_params_that_are_made_of_those_of_a_module_of_their_own(target, build):
     verify(source, "Net", "4", inputs, target)
 
 
+# The fields of a mixin whose constructor no one calls, in a class that has no constructor.
+FIELDS_OF_A_MIXIN = """
+class Counted:
+    def __init__(self, *args):
+        self.start(2)
+        self.args = args
+
+    def start(self, n):
+        if getattr(self, "begun", False):
+            return
+        self.begun = True
+
+
+class Base(nn.Module, Counted):
+    def size(self):
+        return sum(1 for _ in self.children())
+
+
+class Net(Base):
+    def __init__(self):
+        super().__init__()
+        self.start(1)
+        self.fc = nn.Linear(4, 4)
+        self.out = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        for layer in self.children():
+            x = torch.tanh(layer(x))
+        return x + y
+"""
+
+
+def test_fields_of_a_mixin_that_is_not_constructed():
+    (made,), support, _ = dialect.convert([given(HEAD + FIELDS_OF_A_MIXIN)], "", "equinox")
+    net = converted(made.code, support)["Net"]
+    model, state = eqx.nn.make_with_state(net)(key=jax.random.key(0))
+    x = jnp.ones((3, 4))
+    out, _ = model(x, x, state)
+    assert jnp.allclose(out, jnp.tanh(model.out(jnp.tanh(model.fc(x)))) + x)
+
+
+# A class that extends a container, in a program that goes over the parts of modules in their order.
+SEQUENCE_IN_ORDER = """
+class Block(nn.Sequential):
+    def __init__(self, n):
+        super().__init__(nn.Linear(n, n), nn.Tanh())
+
+
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.fc = Block(n)
+        self.after = nn.Linear(n, n)
+
+    def forward(self, x, y):
+        for layer in self.children():
+            x = layer(x)
+        return x + y
+"""
+
+
+def test_a_container_of_the_users_in_a_walk():
+    (made,), support, _ = dialect.convert([given(HEAD + SEQUENCE_IN_ORDER)], "", "equinox")
+    net = converted(made.code, support)["Net"]
+    model, state = eqx.nn.make_with_state(net)(4, key=jax.random.key(0))
+    x = jnp.ones((3, 4))
+    out, _ = model(x, x, state)
+    assert jnp.allclose(out, model.after(jnp.tanh(model.fc.layers[0](x))) + x)
+
+
 # Lists and dicts that are filled with arrays of NumPy's are constants.
 FILLED_WITH_NUMPY = """
 import numpy as np

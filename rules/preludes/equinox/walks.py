@@ -100,7 +100,7 @@ def is_module(value):
 def in_order(module):
     """What a module has by name, as it was set: once it is traced it has it by its fields."""
     held = vars(module)
-    order = [name for name in held.get("_order", ()) if name in held]
+    order = [name for name in held.get("_order") or () if name in held]
     return {**{name: held[name] for name in order}, **held}
 
 

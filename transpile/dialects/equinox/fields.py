@@ -8,7 +8,7 @@ steps: int = eqx.field(static=True)
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...facts.modules import ARRAYS, SUBMODULE, Field
 from ...facts.setting import sets
@@ -62,13 +62,17 @@ class Fields:
         self.modules = plan.modules
         self.methods = self.modules.home(cls).methods(cls)
         self.in_sequence = computed.in_sequence(cls)
+        self.is_sequential = computed.is_sequential(cls)
 
     def all(self, mixed_in: Iterable[list[Declared]]) -> list[Declared]:
         """Those that the class declares: its own, and those of mixins."""
         inherited = self._inherited()
         found = [f for fields in [self.own(), *mixed_in] for f in fields]
         first = {f.name: f for f in reversed(found) if f.name not in inherited}
-        return [f for f in found if first.get(f.name) is f]
+        found = [f for f in found if first.get(f.name) is f]
+        if "__init__" not in self.methods:  # a dataclass makes one, which would ask for them
+            found = [replace(f, unset=True) for f in found]
+        return found
 
     def own(self) -> list[Declared]:
         """What the methods of this very class set."""
@@ -90,7 +94,9 @@ class Fields:
         mixins = self.plan.mixins(self.cls)
         lineage = [c for c in self.modules.lineage(self.cls)[1:] if c not in mixins]
         found = {name for cls in lineage for name in self.modules.own_fields(cls)}
-        found |= {ORDER for cls in lineage if self.modules.constructor(cls) is not None}
+        users = [c for c in lineage if not self.modules.is_library(c)]
+        ordered = users if self.is_sequential else lineage  # the one below knows no order
+        found |= {ORDER for cls in ordered if self.modules.constructor(cls) is not None}
         return found | {"inference" for cls in lineage if cls in self.plan.inferring}
 
     def _has_made(self) -> bool:
