@@ -5805,6 +5805,11 @@ class Net(nn.Module):
         return self.fc(x * self.w) + y.to(next(self.parameters()).device)
 """
 NEVER_TRAINED_WAYS = {
+    "named before": (
+        "self.v = nn.Parameter(torch.ones(4), requires_grad=False)\n        self.w = torch.ones(4)\n"
+        "        self.w = self.w.repeat(1)\n        self.w = nn.Parameter(self.w + self.v, requires_grad=False)",
+        "",
+    ),
     "given values": ("self.w = nn.Parameter(torch.zeros(4), requires_grad=False)\n        self.w.data.copy_(torch.arange(4.0))", ""),
     "drawn": ("self.w = nn.Parameter(data=torch.randn(4) * 3, requires_grad=False)", ""),
     "a statement": ("self.w = nn.Parameter(torch.ones(4))\n        self.w.requires_grad = False", ""),
@@ -5851,9 +5856,10 @@ def test_a_param_that_nothing_trains_is_no_param(target, way):
         "            self.w = nn.Parameter(torch.ones(4), requires_grad=False)",
         "self.w = nn.Parameter(torch.ones(4), requires_grad=False)\n        sum(p.numel() for p in self.parameters())",
         "self.w = nn.Parameter(torch.ones(4), requires_grad=False)\n        print(isinstance(self.w, nn.Parameter))",
-        # what has its name before stays, and so does what that begins with
-        "self.v = nn.Parameter(torch.ones(4), requires_grad=False)\n        self.w = torch.ones(4)\n"
-        "        self.w = nn.Parameter(self.w + self.v, requires_grad=False)",
+        # what one of them may begin with stays as well
+        "self.v = nn.Parameter(torch.ones(4), requires_grad=False)\n        if flag:\n"
+        "            self.w = nn.Parameter(self.v + 1)\n        else:\n"
+        "            self.w = nn.Parameter(self.v + 0, requires_grad=False)",
     ],
 )
 def test_a_param_that_may_be_trained_stays_one(made):

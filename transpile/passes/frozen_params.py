@@ -38,7 +38,7 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
     asking = (n for f in project.ordered for n in everywhere(f, Assign, Call))
     if not names or any(_tells(n, names) for n in asking):
         return []
-    frozen = {statement for found in made.values() for statement, *_ in found}
+    frozen = {(s.parent, name): s for found in made.values() for s, name, *_ in found}
     others = {c: {n for m in methods[c] for n in _kept(m, frozen)} for c in classes}
     changed = [Changes(method) for method in made]
     for changes, (method, found) in zip(changed, made.items()):
@@ -72,11 +72,15 @@ def _frozen(method: Function) -> Iterator[tuple[Assign, str, Any, Any]]:
                 yield made, target.name, value.arguments[0], stops
 
 
-def _kept(method: Function, frozen: set[Assign]) -> Iterator[str]:
-    """The names under which a method keeps something else."""
+def _kept(method: Function, frozen: dict[tuple[Node | None, str], Assign]) -> Iterator[str]:
+    """The names under which a method keeps something else, but what it is made of just before."""
     for kept in everywhere(method, Assign):
-        if kept not in frozen and not kept.operator and not is_none(kept.expression):
-            yield from (t.name for t in kept.targets if is_own(t, method.receiver))
+        for target in kept.targets if not kept.operator and not is_none(kept.expression) else ():
+            if is_own(target, method.receiver):
+                last = frozen.get((kept.parent, target.name))
+                made = own_word(getattr(kept.expression, "function", None)) == "Parameter"
+                if last is not kept and (last is None or made or last.start < kept.start):
+                    yield target.name
 
 
 def _stops(statement: Node, path: str = "") -> bool:
