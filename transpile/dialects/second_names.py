@@ -20,8 +20,9 @@ from ..facts.values.lattice import UNKNOWN, Module
 from ..model.copy import clone
 from ..model.effects import Declare, New
 from ..model.emptied import without_empty_branches
-from ..model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
+from ..model.expressions import Attribute, Call, Constant, Name, Subscript
 from ..model.fresh import taken
+from ..model.guards import guards
 from ..model.names import bound_once, dotted, everywhere, is_own, rebound, text
 from ..model.node import Expression, Node, Statement
 from ..model.program import Class, Function
@@ -29,7 +30,7 @@ from ..model.project import Project
 from ..model.statements import Assign, Block
 from .attribute_reads import Reads
 from .fresh import fresh
-from .submodule_paths import GROWING, from_root, holds_modules, is_path, replaces, steps
+from .submodule_paths import from_root, is_path, is_put, replaces, steps, written_out
 from .threading.properties import add_property
 
 _WALKS = frozenset("children named_children modules named_modules named_parameters".split())
@@ -186,16 +187,30 @@ class _Names:
         for node in (n for n in self.read.of(name) if n not in self._inside()):
             if self._is_own(node.object) or node.object.value in (None, UNKNOWN):
                 return False
-        return any(map(self._is_put, self._own_reads(name))) and not self._are_asked()
+        put = [n for n in self._own_reads(name) if is_put(n, self.me)]
+        if not put or self._are_asked():
+            return False
+        return self._is_at_top(name) or any(self._is_put_where_made(n, name) for n in put)
 
     def _is_made_here(self, name: str) -> bool:
-        """Whether all that has a name is made by the constructor, at its top."""
+        """Whether all that has a name is made by the constructor: what is given has its place
+        elsewhere too."""
         stores = self._stores(name)
-        if not all(isinstance(s, Declare) and isinstance(s.expression, New) for s in stores):
-            return False  # what is given has its place elsewhere too
-        if any(s not in self._inside() for s in stores):
-            return False
-        return len({type(s.parent) for s in stores}) == 1 and stores[0].parent is self.init.body
+        made = all(isinstance(s, Declare) and isinstance(s.expression, New) for s in stores)
+        return made and all(s in self._inside() for s in stores)
+
+    def _is_at_top(self, name: str) -> bool:
+        return self._stores(name)[0].parent is self.init.body
+
+    def _is_put_where_made(self, put: Expression, name: str) -> bool:
+        """Whether all that has a name, each in its branch, comes to where it is put: what is asked
+        there has been asked for each of them."""
+        asked = guards(put, self.init.body)
+        found = {n.id for test in asked.values() for n in test.walk() if isinstance(n, Name)}
+        given = {p.name for p in self.init.parameters} - rebound(self.init)
+        return found <= given and all(
+            asked.keys() <= guards(store, self.init.body).keys() for store in self._stores(name)
+        )
 
     def _own_reads(self, name: str) -> list[Attribute]:
         """Where the constructor reads an attribute."""
@@ -212,8 +227,10 @@ class _Names:
         and what asks for the name is known."""
         if len(self._stores(name)) != 1 or not self._is_made_here(name):
             return None
+        if not self._is_at_top(name):
+            return None
         reads = self._own_reads(name)
-        found = [(n, held) for n in reads if (held := self._written_out(n)) is not None]
+        found = [(n, held) for n in reads if (held := written_out(n, self.init)) is not None]
         if len(found) != 1 or self._are_asked():
             return None
         put, (declare, place) = found[0]
@@ -224,35 +241,6 @@ class _Names:
             return None
         outside = [n for n in self.read.of(name) if n not in self._inside()]
         return (declare, place) if all(self._is_own(n.object) for n in outside) else None
-
-    def _written_out(self, node: Expression) -> tuple[Declare, int] | None:
-        """The container that is written out with this as one of its parts: `nn.Sequential(a, b)`,
-        `nn.ModuleList([a, b])`."""
-        around = node.parent
-        parts = around.elements if isinstance(around, Display) else ()
-        new = around.parent if isinstance(around, Display) else around
-        if not isinstance(new, New) or not holds_modules(new) or any(new.keywords):
-            return None
-        parts = parts or new.arguments
-        if any(isinstance(p, Starred) for p in parts) or not isinstance(new.parent, Declare):
-            return None
-        declare = new.parent
-        if declare.kind != SUBMODULE or declare.parent is not self.init.body or node not in parts:
-            return None
-        return declare, next(i for i, part in enumerate(parts) if part is node)
-
-    def _is_put(self, node: Expression) -> bool:
-        """Whether an attribute is put into a container that this module keeps."""
-        part: Expression = node
-        while isinstance(around := part.parent, (Display, Starred, New)):
-            if isinstance(around, New) and not holds_modules(around):
-                return False
-            part = around
-        if part is node:
-            return False
-        if isinstance(around, Call) and isinstance(around.function, Attribute):
-            return around.function.name in GROWING and is_path(around.function.object, self.me)
-        return isinstance(around, Declare) and around.kind == SUBMODULE
 
     def _are_asked(self) -> bool:
         """Whether the names of this module's submodules may be asked for, or computed."""

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 
+from ..facts.modules import SUBMODULE
 from ..model.copy import clone
 from ..model.effects import Declare, New, Support
-from ..model.expressions import Attribute, Call, Constant, Name, Slice, Subscript
+from ..model.expressions import Attribute, Call, Constant, Display, Name, Slice, Starred, Subscript
 from ..model.names import text
 from ..model.node import Expression, Node
 from ..model.operators import Unary
+from ..model.program import Function
 from ..model.statements import Assign
 from .placed import ADDING, CONTAINERS
 
@@ -27,6 +29,37 @@ def holds_modules(new: New) -> bool:
     """Whether it is a container of torch's."""
     function = new.function
     return isinstance(function, Support) and function.name in CONTAINERS
+
+
+def is_put(node: Expression, me: str) -> bool:
+    """Whether an attribute is put into a container that this module keeps."""
+    part: Expression = node
+    while isinstance(around := part.parent, (Display, Starred, New)):
+        if isinstance(around, New) and not holds_modules(around):
+            return False
+        part = around
+    if part is node:
+        return False
+    if isinstance(around, Call) and isinstance(around.function, Attribute):
+        return around.function.name in GROWING and is_path(around.function.object, me)
+    return isinstance(around, Declare) and around.kind == SUBMODULE
+
+
+def written_out(node: Expression, init: Function) -> tuple[Declare, int] | None:
+    """The container that is written out with this as one of its parts: `nn.Sequential(a, b)`,
+    `nn.ModuleList([a, b])`."""
+    around = node.parent
+    parts = around.elements if isinstance(around, Display) else ()
+    new = around.parent if isinstance(around, Display) else around
+    if not isinstance(new, New) or not holds_modules(new) or any(new.keywords):
+        return None
+    parts = parts or new.arguments
+    if any(isinstance(p, Starred) for p in parts) or not isinstance(new.parent, Declare):
+        return None
+    declare = new.parent
+    if declare.kind != SUBMODULE or declare.parent is not init.body or node not in parts:
+        return None
+    return declare, next(i for i, part in enumerate(parts) if part is node)
 
 
 def is_path(node: Expression, me: str) -> bool:
