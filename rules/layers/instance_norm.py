@@ -3,18 +3,14 @@
 import jax.numpy as jnp
 from jax import lax
 
-from transpile.layer import layer
+from transpile.layer import Buffer, Module, Parameter, layer
 
 from ..normalization import flat_channels, normalize_channels, normalize_instances, widened
-from .batch_norm import ChannelNorm
 
 
 @layer("torch.nn.modules.instancenorm._InstanceNorm")
-class InstanceNorm(ChannelNorm):
-    """Normalizes each channel of each sample of (N, C, *spatial) or (C, *spatial).
-
-    With running statistics, which are means over the samples, these are used in eval.
-    """
+class InstanceNorm(Module):
+    """Normalizes each channel of each sample of (N, C, *spatial) or (C, *spatial)."""
 
     rank = 2
 
@@ -29,8 +25,36 @@ class InstanceNorm(ChannelNorm):
         dtype=None,
         bias=True,
     ):
-        kept = affine, track_running_stats
-        super().__init__(num_features, eps, momentum, *kept, dtype=dtype, bias=bias)
+        if track_running_stats:
+            raise ValueError("running statistics are what a TrackedInstanceNorm keeps")
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
+        self.weight = Parameter(jnp.ones(num_features, dtype)) if affine else None
+        self.bias = Parameter(jnp.zeros(num_features, dtype)) if affine and bias else None
+
+    def __call__(self, input):
+        return normalize_instances(input, self.weight, self.bias, self.eps, self.rank)
+
+
+class TrackedInstanceNorm(InstanceNorm):
+    """An instance norm that keeps running statistics: means over the samples, used in eval."""
+
+    def __init__(
+        self,
+        num_features,
+        eps=1e-5,
+        momentum=0.1,
+        affine=False,
+        track_running_stats=False,
+        *,
+        dtype=None,
+        bias=True,
+    ):
+        super().__init__(num_features, eps, momentum, affine, dtype=dtype, bias=bias)
+        self.track_running_stats = tracked = track_running_stats
+        self.running_mean = Buffer(jnp.zeros(num_features, dtype)) if tracked else None
+        self.running_var = Buffer(jnp.ones(num_features, dtype)) if tracked else None
+        self.num_batches_tracked = Buffer(jnp.zeros((), int)) if tracked else None
 
     def __call__(self, input):
         weight, bias, eps = self.weight, self.bias, self.eps
@@ -74,3 +98,27 @@ class InstanceNorm3d(InstanceNorm):
     """Normalizes each channel of each sample of (N, C, D, H, W) or (C, D, H, W)."""
 
     rank = 3
+
+
+@layer(
+    "torch.nn.InstanceNorm1d[track_running_stats]",
+    "torch.nn.modules.instancenorm.InstanceNorm1d[track_running_stats]",
+)
+class TrackedInstanceNorm1d(TrackedInstanceNorm, InstanceNorm1d):
+    """Normalizes each channel of each sample of (N, C, L) or (C, L)."""
+
+
+@layer(
+    "torch.nn.InstanceNorm2d[track_running_stats]",
+    "torch.nn.modules.instancenorm.InstanceNorm2d[track_running_stats]",
+)
+class TrackedInstanceNorm2d(TrackedInstanceNorm, InstanceNorm2d):
+    """Normalizes each channel of each sample of (N, C, H, W) or (C, H, W)."""
+
+
+@layer(
+    "torch.nn.InstanceNorm3d[track_running_stats]",
+    "torch.nn.modules.instancenorm.InstanceNorm3d[track_running_stats]",
+)
+class TrackedInstanceNorm3d(TrackedInstanceNorm, InstanceNorm3d):
+    """Normalizes each channel of each sample of (N, C, D, H, W) or (C, D, H, W)."""

@@ -6,15 +6,8 @@
 from transpile.layer import Buffer, Module, Parameter, layer
 
 from .batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d
-from .convolution import (
-    Conv1d,
-    Conv2d,
-    Conv3d,
-    ConvTranspose1d,
-    ConvTranspose2d,
-    ConvTranspose3d,
-)
-from .instance_norm import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
+from .convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
+from .instance_norm import TrackedInstanceNorm1d, TrackedInstanceNorm2d, TrackedInstanceNorm3d
 from .linear import Linear
 
 
@@ -176,15 +169,15 @@ class LazyBatchNorm3d(LazyNorm, BatchNorm3d):
 
 
 @layer("torch.nn.LazyInstanceNorm1d")
-class LazyInstanceNorm1d(LazyNorm, InstanceNorm1d):
+class LazyInstanceNorm1d(LazyNorm, TrackedInstanceNorm1d):
     """Normalizes each channel of each sample of (N, C, L) or (C, L)."""
 
 
 @layer("torch.nn.LazyInstanceNorm2d")
-class LazyInstanceNorm2d(LazyNorm, InstanceNorm2d):
+class LazyInstanceNorm2d(LazyNorm, TrackedInstanceNorm2d):
     """Normalizes each channel of each sample of (N, C, H, W) or (C, H, W)."""
 
 
 @layer("torch.nn.LazyInstanceNorm3d")
-class LazyInstanceNorm3d(LazyNorm, InstanceNorm3d):
+class LazyInstanceNorm3d(LazyNorm, TrackedInstanceNorm3d):
     """Normalizes each channel of each sample of (N, C, D, H, W) or (C, D, H, W)."""

@@ -186,6 +186,16 @@ class Rulebook:
         found = self.find(name)
         return found[0] if found and found[0].is_class else None
 
+    @functools.cached_property
+    def variants(self) -> dict[str, list[tuple[str, str]]]:
+        """By its name, what a layer is where a parameter is given another value than its default:
+        ("track_running_stats", "torch.nn.InstanceNorm1d[track_running_stats]")."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for name in (n for n, rules in self.by_torch.items() if "[" in n and rules[0].is_class):
+            plain, _, parameter = name[:-1].partition("[")
+            found.setdefault(plain, []).append((parameter, name))
+        return found
+
     def is_function(self, name: str) -> bool:
         """Whether a name of torch's is a function of arrays that draws nothing."""
         if self.layer(name) is not None or self.dtype_of(name) is not None:

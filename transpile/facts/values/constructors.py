@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...model import program
+from ...model.node import Expression
 from . import containers, functions
 from .flags import flags, usual_flags
 from .frame import Argument, Frame
 from .joins import join
-from .lattice import UNKNOWN, Class, Instance, Module, Object, OneOf, Open, Static, Value
+from .lattice import UNKNOWN, Class, Instance, Module, Object, OneOf, Open, Static, Torch, Value
 
 _OPTIONS = ("bias", "affine", "elementwise_affine")
 
@@ -107,6 +108,31 @@ def layer(frame: Frame, name: str, definition: Any, args: list[Argument]) -> Val
     return containers.filled(frame, made, args, definition.name)
 
 
+def variant(frame: Frame, named: Expression, name: str, args: list[Argument]) -> str:
+    """The name of the layer that arguments ask for, which is what has been `named`: one that keeps
+    running statistics is another, `InstanceNorm1d[track_running_stats]`."""
+    rulebook = frame.facts.rulebook
+    for parameter, other in rulebook.variants.get(name, ()):
+        (definition,) = rulebook.find(other)
+        if not _is_usual(frame.facts.results.constructor(definition), parameter, args):
+            frame.facts.put(named, Torch(other))
+            return other
+    return name
+
+
+def _is_usual(parameters: Sequence[Any], name: str, args: list[Argument]) -> bool:
+    """Whether a parameter has its default, given or not."""
+    if any(a.star for a in args):
+        return False
+    place = next((i for i, p in enumerate(parameters) if p.name == name), None)
+    given = [a.value for i, a in enumerate(args) if (a.keyword or i) in (name, place)]
+    if not given or place is None:
+        return place is not None
+    usual, (value, *_) = parameters[place].default, given
+    known = isinstance(value, Static) and not value.loose and isinstance(usual, ast.Constant)
+    return known and value.const == usual.value  # type: ignore[attr-defined]
+
+
 def _wrapped(args: list[Argument]) -> Module:
     """The layer that another one stands for: `weight_norm(conv)`."""
     given = [
@@ -117,16 +143,9 @@ def _wrapped(args: list[Argument]) -> Module:
 
 def _still(parameters: Sequence[Any], args: list[Argument]) -> bool:
     """Whether a layer that may draw, as `nn.LSTM` does, is made without: `dropout=0.0`."""
-    places = {p.name: i for i, p in enumerate(parameters)}
-    if "dropout" not in places or any(a.star for a in args):
-        return False
-    usual = parameters[places["dropout"]].default
-    given = [
-        a.value for i, a in enumerate(args) if (a.keyword or i) in ("dropout", places["dropout"])
-    ]
-    if not given:
-        return isinstance(usual, ast.Constant) and usual.value == 0
-    return isinstance(given[0], Static) and given[0].const == 0 and not given[0].loose
+    usual = next((p.default for p in parameters if p.name == "dropout"), None)
+    without = isinstance(usual, ast.Constant) and usual.value == 0
+    return without and _is_usual(parameters, "dropout", args)
 
 
 def _whole(parameters: Sequence[Any], args: list[Argument]) -> bool:

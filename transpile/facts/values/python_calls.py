@@ -5,8 +5,7 @@ from collections.abc import Callable
 
 from ...model import program
 from ...model.libraries import computes_with_torch
-from . import attributes, containers
-from .constructors import class_of
+from . import attributes, constructors, containers
 from .frame import Argument, Frame
 from .joins import join, sequence
 from .lattice import (
@@ -219,7 +218,7 @@ _BUILTINS: dict[str, Callable[[Frame, str, list[Argument]], Value]] = {
     "setattr": _setattr,
     "zip": _zip,
     "filter": _filter,
-    "type": lambda frame, name, args: class_of(frame, _first(args)),
+    "type": lambda frame, name, args: constructors.class_of(frame, _first(args)),
     "enumerate": _enumerate,
     "dict": _dict,
 }
@@ -290,7 +289,7 @@ def _partial(frame: Frame, args: list[Argument]) -> Value:
     if isinstance(function, Torch):
         name = function.name
     if isinstance(name, str) and rulebook.layer(name):
-        return Class(name)
+        return Class(constructors.variant(frame, args[0].node, name, args[1:]))
     if isinstance(function, Class):
         return function
     if not isinstance(function, Torch):

@@ -58,6 +58,7 @@ def call(frame: Frame, name: str, args: list[Argument], node: Call) -> Value:
         return of_sizes
     if name in GENERATORS:
         return External(name)
+    name = constructors.variant(frame, node.function, name, args)
     if name in _PARALLEL:  # refused, so that what comes out of an `if` is the net of before
         first = args[0].value if args else None
         return first if isinstance(first, Module) else Module(open=True)
