@@ -224,7 +224,7 @@ def copied(module):
 def scan_layers(layers, x, *args, **kwargs):
     """Equal layers one after the other, compiled once.
 
-    The layers keep their weights and get the state that they write.
+    The layers keep their weights and get the state that they write: an evaluated one writes none.
     """
     kinds = {jax.tree.structure(layer) for layer in layers}
     if len(kinds) != 1 or not jax.tree.leaves(list(layers)):  # somebody changed one, or no arrays
@@ -232,9 +232,16 @@ def scan_layers(layers, x, *args, **kwargs):
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *layers)
     graph, params, rest = nnx.split(stacked, nnx.Param, ...)
 
+    def leaves(state):
+        return {path: jax.tree.leaves(leaf) for path, leaf in nnx.to_flat_state(state)}
+
     def step(x, states):
+        given = leaves(states[1])
         layer = nnx.merge(graph, *states)
-        return layer(x, *args, **kwargs), nnx.state(layer, nnx.Not(nnx.Param))
+        x = layer(x, *args, **kwargs)
+        state = nnx.state(layer, nnx.Not(nnx.Param))
+        kept = {path for path, (leaf,) in leaves(state).items() if leaf is given[path][0]}
+        return x, nnx.from_flat_state((p, v) for p, v in nnx.to_flat_state(state) if p not in kept)
 
     # not nnx.scan, which hands back the params too: a copy of them, and as much again backwards
     x, written = lax.scan(step, x, (params, rest))
