@@ -4,16 +4,16 @@ of such a program know that, by a tuple of names."""
 
 from ..facts.modules import ARRAYS, SUBMODULE
 from ..facts.program import ProgramFacts
-from ..facts.values.lattice import Module
+from ..facts.values.lattice import Module, Value
 from ..model.constants import is_none
 from ..model.edits import block_of
 from ..model.effects import PARAM, Declare, Write
 from ..model.expressions import Attribute, Call, Comprehension, Constant, ForClause, Name
-from ..model.names import dotted, is_own, statements
+from ..model.names import dotted, is_own, root, statements
 from ..model.node import Expression, Node
-from ..model.program import Function
+from ..model.program import Class, Function
 from ..model.project import Project
-from ..model.statements import Assign, Block, ExpressionStatement
+from ..model.statements import Assign, Block, Continue, ExpressionStatement, For, If, Pass
 
 ORDER = "_order"  # the walks of the preludes read it
 WALKS = frozenset(
@@ -23,9 +23,56 @@ ALL = (*ARRAYS, SUBMODULE)  # what they go over
 _MIXING = frozenset("sum any all min max len".split())
 
 
-def go_in_order(project: Project, facts: ProgramFacts) -> bool:
-    """Whether any function of a project goes over parts of modules while they run, in order."""
-    return any(_walks(function, facts) for function in project.functions())
+class Ordered:
+    """The classes of modules over whose parts functions go while they run, in order; of any, where
+    it is not known which these are."""
+
+    def __init__(self, project: Project, facts: ProgramFacts) -> None:
+        self.modules = facts.modules
+        self._found: dict[Class, bool] = {}  # and whether walks go over what is below, too
+        self._any = False
+        for function in project.functions():
+            if facts.stage(function) == "traced":
+                for call in function.nodes(Call):
+                    if _is_walk(call) and not _mixes(call, function):
+                        deep = not call.function.name.endswith("children")  # type: ignore[attr-defined]
+                        self._take(call.function.object.value, deep)  # type: ignore[attr-defined]
+
+    def __bool__(self) -> bool:
+        return self._any or bool(self._found)
+
+    def __contains__(self, cls: object) -> bool:
+        return self._any or cls in self._found
+
+    def _take(self, value: Value | None, deep: bool) -> None:
+        """What a walk begins with, or comes to."""
+        if not isinstance(value, Module) or value.open or not value.classes:
+            self._any = True
+            return
+        for cls in self.modules.classes_of(value.refs):
+            for one in (cls, *self.modules.below(cls)):
+                self._add(one, deep)
+        if deep and value.items is not None:
+            for _, held in value.items:
+                self._take(held, deep)
+        elif deep and value.element is not None:
+            self._take(value.element, deep)
+        elif deep and any(map(self._is_container, self.modules.classes_of(value.refs))):
+            self._any = True
+
+    def _is_container(self, cls: Class) -> bool:
+        return any(base.name == "Container" for base in self.modules.lineage(cls))
+
+    def _add(self, cls: Class, deep: bool) -> None:
+        if self._found.get(cls, False) >= deep and cls in self._found or self._any:
+            return
+        self._found[cls] = deep
+        for base in self.modules.lineage(cls):  # whose constructor may be the only one
+            self._found.setdefault(base, False)
+        for field in self.modules.children(cls).values() if deep else ():
+            for made in field.values:
+                if not is_none(made):
+                    self._take(made.value, deep)
 
 
 def names_in_order(me: str) -> Assign:
@@ -34,13 +81,14 @@ def names_in_order(me: str) -> Assign:
     return Assign([Attribute(Name(me), ORDER)], parts)
 
 
-def keep_order(project: Project, facts: ProgramFacts, kinds: tuple[str, ...]) -> None:
+def keep_order(
+    project: Project, facts: ProgramFacts, ordered: Ordered, kinds: tuple[str, ...]
+) -> None:
     """`self.down = None` gives no place in torch's order, nor does what was deleted: before a
-    constructor sets such a one, `vars(self).pop("down")`, so that it comes behind the others. For
-    programs that `go_in_order`."""
+    constructor sets such a one, `vars(self).pop("down")`, so that it comes behind the others."""
     for function in project.functions():
         me = project.self_name(function)
-        if me is not None and facts.stage(function) == "building":
+        if me is not None and function.owner in ordered and facts.stage(function) == "building":
             _unplace(function, me, kinds)
 
 
@@ -67,11 +115,6 @@ def _stored(statement: Node, kinds: tuple[str, ...]) -> tuple[Node | None, Expre
     return None, None
 
 
-def _walks(function: Function, facts: ProgramFacts) -> bool:
-    ordered = any(_is_walk(c) and not _mixes(c, function) for c in function.nodes(Call))
-    return ordered and facts.stage(function) == "traced"
-
-
 def _is_walk(call: Call) -> bool:
     function = call.function
     named = isinstance(function, Attribute) and function.name in WALKS
@@ -79,9 +122,11 @@ def _is_walk(call: Call) -> bool:
 
 
 def _mixes(walk: Call, function: Function) -> bool:
-    """Whether it is all the same in which order a walk goes: `sum(p.norm() for p in …)`, and
-    `next(…)` where that is asked for its dtype."""
+    """Whether it is all the same in which order a walk goes: `sum(p.norm() for p in …)`,
+    `next(…)` where that is asked for its dtype, and `for m in …: m.bias = None`."""
     around = walk.parent
+    if isinstance(around, For) and around.iterable is walk:
+        return _is_each_apart(around)
     if isinstance(around, Call) and dotted(around.function) == "next":
         return _is_of_dtype(around, function)
     if isinstance(around, ForClause) and isinstance(around.parent, Comprehension):
@@ -99,3 +144,27 @@ def _is_of_dtype(node: Expression, function: Function) -> bool:
     if isinstance(around, Call) and dotted(around.function) == "lax.stop_gradient":
         return _is_of_dtype(around, function)
     return isinstance(around, Attribute) and around.name == "dtype"
+
+
+def _is_each_apart(loop: For) -> bool:
+    """Whether each turn of a loop does something to what it is given alone."""
+    given = {n.id for n in loop.target.walk() if isinstance(n, Name)}
+
+    def is_of_given(path: Node) -> bool:
+        begin = root(path)
+        return begin is not None and begin is not path and begin.id in given
+
+    for statement in statements(loop.body):
+        if isinstance(statement, Assign):
+            if not all(map(is_of_given, statement.targets)):
+                return False
+        elif isinstance(statement, Write):
+            if not is_of_given(statement.target):
+                return False
+        elif isinstance(statement, ExpressionStatement):
+            made = statement.expression
+            if not isinstance(made, Call) or not is_of_given(made.function):
+                return False
+        elif not isinstance(statement, (If, Pass, Continue)):
+            return False
+    return True

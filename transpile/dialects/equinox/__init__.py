@@ -75,8 +75,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     solve = lambda: Signatures(project, facts, there.names())
     signatures = as_methods(project, solve, lambda t: t.takes or t.draws, reports)
     plan = Plan(project, facts, signatures, lists.names)
-    if plan.walks:
-        walking.keep_order(project, facts, walking.ALL)
+    walking.keep_order(project, facts, plan.ordered, walking.ALL)
     for name in kept_draws(project, lambda f: plan.threads(f).draws):
         reports.report("draw-in-value", name, KEPT)
     for made in built_apart(facts.modules):

@@ -88,7 +88,7 @@ class ClassWriter:
         self._computed(method)
         self._run(method)
         if begins_arrays:
-            ordered = self.plan.walks  # JAX sorts a plain dict
+            ordered = cls in self.plan.ordered  # JAX sorts a plain dict
             begin(method, ["arrays"], Call(Name(ORDERED)) if ordered else Dictionary([]))
         if method.name == "__init__" and self.computed.begins(cls):
             self.computed.begin(method)

@@ -16,7 +16,7 @@ from ...source.lower_ast import expression
 from ..threading import running
 from ..threading.reserved import rename_parameters
 from ..threading.signatures import Signatures
-from ..walking import go_in_order
+from ..walking import Ordered
 
 STATE = "eqx.nn.StateIndex"
 WORDS = frozenset(("state", "key"))  # by which calls are given what a model takes
@@ -38,7 +38,7 @@ class Plan(running.Plan):
         self.methods = {f.name for f in project.functions() if f.owner is not None}
         self._modes: dict[Class, bool] = {}
         self.inferring = self._inferring()
-        self.walks = go_in_order(project, facts)  # modules know the order of their parts
+        self.ordered = Ordered(project, facts)
         owners = self.settle(facts)
         self._unset = {
             (cls, name)

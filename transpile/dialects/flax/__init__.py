@@ -107,8 +107,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     gathered = gather(asked, [*preludes, rules]).values()
     plan = Plan(project, facts, asked | {word for entry in gathered for word in entry.uses})
     _make_room(plan)
-    if plan.walks:
-        walking.keep_order(project, facts, walking.ALL)
+    walking.keep_order(project, facts, plan.ordered, walking.ALL)
     output = Output(diagnostics=reports.diagnostics)
     for function in [f for f in plan.takes if f.file in project.names]:
         refuse_decorated(function, project, reports, words=True)

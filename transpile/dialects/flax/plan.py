@@ -14,7 +14,7 @@ from ...model.project import Project
 from ...model.statements import For, While
 from ..fresh import attributes, fresh
 from ..handed_classes import gives_module
-from ..walking import go_in_order
+from ..walking import Ordered
 from .building import Building
 from .layers import DRAWING, REPLACED
 
@@ -43,8 +43,7 @@ class Plan(Building):
         self._handed = {f for unit in self.units for f in self._inside(unit).handed}
         self._names = {c: self._noise_name(c) for c in self.classes}
         self._solve()
-        # whether modules know the order of their parts
-        self.walks = go_in_order(project, facts)
+        self.ordered = Ordered(project, facts)
 
     def needs_rngs(self, cls: Class) -> bool:
         """Whether building an object of a class takes `rngs`."""

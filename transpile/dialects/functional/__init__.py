@@ -46,8 +46,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     solve = lambda: Conventions(project, facts, there.names())
     threaded = lambda t: t.takes or t.draws or t.params or t.mode
     plan = Plan(project, facts, as_methods(project, solve, threaded, reports))
-    if walking.go_in_order(project, facts):
-        walking.keep_order(project, facts, (SUBMODULE,))
+    walking.keep_order(project, facts, walking.Ordered(project, facts), (SUBMODULE,))
     for name in kept_draws(project, lambda f: plan.threads(f).draws):
         reports.report("draw-in-value", name, KEPT)
     for made in built_apart(facts.modules):
