@@ -6874,6 +6874,54 @@ def test_what_a_container_holds_too_is_one_module(target):
     verify(source, "Net", "", inputs, target)
 
 
+HELD_IN_BRANCHES = """
+class Block(nn.Module):
+    def __init__(self, n, kind, stride=1):
+        super().__init__()
+        self.conv = nn.Conv1d(n, n, 1)
+        if kind == "batch":
+            self.norm = nn.BatchNorm1d(n)
+            if not stride == 1:
+                self.norm3 = nn.BatchNorm1d(n)
+        else:
+            self.norm = nn.InstanceNorm1d(n)
+            if not stride == 1:
+                self.norm3 = nn.InstanceNorm1d(n)
+        if stride == 1:
+            self.downsample = None
+        else:
+            self.downsample = nn.Sequential(nn.Conv1d(n, n, 1, stride=stride), self.norm3)
+
+    def forward(self, x):
+        y = self.norm(self.conv(x))
+        if self.downsample is not None:
+            x = self.downsample(x)
+        return x + y[..., :x.shape[-1]]
+
+
+class Net(nn.Module):
+    def __init__(self, kind="batch"):
+        super().__init__()
+        self.a = Block(3, kind)
+        self.b = Block(3, kind, 2)
+
+    def forward(self, x, y):
+        return self.b(self.a(torch.stack([x, y])))
+"""
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+@pytest.mark.parametrize("kind", ["batch", "instance"])
+def test_what_a_container_holds_may_be_made_in_branches(target, kind):
+    """It is one where each of the branches comes to the container."""
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    verify(HEAD + HELD_IN_BRANCHES, "Net", repr(kind), inputs, target)
+    other = HELD_IN_BRANCHES.replace("not stride == 1", "stride < 9")
+    (made,), _, _ = dialect.convert([given(HEAD + other)], "", target)
+    told = {"shared-module"} if target != "flax" else set()
+    assert {d.id for d in made.diagnostics} == told
+
+
 @pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
 def test_what_weight_norm_computes_is_not_written(target):
     """In torch, too, the next call computes it anew."""
@@ -9041,6 +9089,87 @@ class Net(nn.Module):
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_runs_goes_over_params_as_they_were_set(target):
     verify(HEAD + GOES_OVER, "Net", "4", [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
+WALKED_AND_NOT = """
+class Walked(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.z = nn.Linear(n, n)
+        self.a = nn.Linear(n, 2 * n)
+
+    def forward(self, x):
+        for layer in self.children():
+            x = layer(x)
+        return x
+
+
+class Other(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.fc = nn.Linear(n, n)
+        self.on = True
+
+    def forward(self, x):
+        return self.fc(x) if self.on else x
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.other = Other(4)
+        self.walked = Walked(4)
+
+    def switch(self, on):
+        for m in self.modules():
+            if isinstance(m, Other):
+                m.on = on
+
+    def forward(self, x):
+        return self.walked(self.other(x))
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_classes_that_are_walked_know_an_order(target):
+    """No others do, nor those whose modules are each set apart."""
+    (made,), _, _ = dialect.convert([given(HEAD + WALKED_AND_NOT)], "", target)
+    assert made.code.count("_order = tuple(") == (target != "functional")
+
+
+INSTANCE_NORMS = """
+import functools
+
+
+class Block(nn.Module):
+    def __init__(self, norm_layer):
+        super().__init__()
+        self.norm = norm_layer(3)
+
+    def forward(self, x):
+        return self.norm(x)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        norm = functools.partial(nn.InstanceNorm1d, affine=True{tracked})
+        self.blocks = nn.Sequential(Block(norm), nn.InstanceNorm1d(3))
+
+    def forward(self, x, y):
+        return self.blocks(torch.stack([x, y]))
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("tracked", ["", ", track_running_stats=False", ", track_running_stats=True"])
+def test_an_instance_norm_keeps_state_where_it_tracks_some(target, tracked):
+    source = HEAD + INSTANCE_NORMS.replace("{tracked}", tracked)
+    verify(source, "Net", "", [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)], target)
+    (made,), _, _ = dialect.convert([given(source)], "", target)
+    assert ("TrackedInstanceNorm1d" in made.code) is ("True" in tracked)
+    if target != "flax":
+        assert ("state" in made.code) is ("True" in tracked)
 
 
 def test_a_walk_whose_order_is_all_the_same_needs_none():

@@ -32,11 +32,11 @@ class Ordered:
         self._found: dict[Class, bool] = {}  # and whether walks go over what is below, too
         self._any = False
         for function in project.functions():
-            if facts.stage(function) == "traced":
-                for call in function.nodes(Call):
-                    if _is_walk(call) and not _mixes(call, function):
-                        deep = not call.function.name.endswith("children")  # type: ignore[attr-defined]
-                        self._take(call.function.object.value, deep)  # type: ignore[attr-defined]
+            calls = filter(_is_walk, function.nodes(Call))
+            walks = [call for call in calls if not _mixes(call, function)]
+            for walk in walks if walks and facts.stage(function) == "traced" else ():
+                deep = not walk.function.name.endswith("children")  # type: ignore[attr-defined]
+                self._take(walk.function.object.value, deep)  # type: ignore[attr-defined]
 
     def __bool__(self) -> bool:
         return self._any or bool(self._found)
