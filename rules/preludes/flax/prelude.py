@@ -232,16 +232,15 @@ def scan_layers(layers, x, *args, **kwargs):
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *layers)
     graph, params, rest = nnx.split(stacked, nnx.Param, ...)
 
-    def leaves(state):
-        return {path: jax.tree.leaves(leaf) for path, leaf in nnx.to_flat_state(state)}
+    def raw(leaf):
+        return leaf.get_raw_value() if isinstance(leaf, nnx.Variable) else leaf
 
     def step(x, states):
-        given = leaves(states[1])
+        given = {path: raw(leaf) for path, leaf in nnx.to_flat_state(states[1])}
         layer = nnx.merge(graph, *states)
         x = layer(x, *args, **kwargs)
-        state = nnx.state(layer, nnx.Not(nnx.Param))
-        kept = {path for path, (leaf,) in leaves(state).items() if leaf is given[path][0]}
-        return x, nnx.from_flat_state((p, v) for p, v in nnx.to_flat_state(state) if p not in kept)
+        state = nnx.to_flat_state(nnx.state(layer, nnx.Not(nnx.Param)))
+        return x, nnx.from_flat_state((p, v) for p, v in state if raw(v) is not given.get(p))
 
     # not nnx.scan, which hands back the params too: a copy of them, and as much again backwards
     x, written = lax.scan(step, x, (params, rest))

@@ -225,8 +225,7 @@ GENERATORS = frozenset(
     }
 )
 REFUSED = External("")  # what is set on self by a call that raises: another value stands there
-# Which jax.numpy has too.
-CHECKS = frozenset({"math.isclose", "math.isfinite", "math.isinf", "math.isnan"})
+CHECKS = frozenset(f"math.{n}" for n in ("isclose", "isfinite", "isinf", "isnan"))  # jnp has them
 
 
 def is_initialiser(value: Value | None) -> bool:
@@ -262,16 +261,8 @@ def least_dims(value: Value) -> int:
     """How many dims an array has at least, or those of a list, as far as the source tells."""
     if isinstance(value, Sequence):
         return least_dims(value.element)
-    if not isinstance(value, Tensor) or value.single:
-        return 0
-    return max(value.dims, int(value.param))
-
-
-def is_single(value: Value) -> bool:
-    """Whether it is a number of Python's, or has no dims for certain."""
-    if isinstance(value, Static):
-        return value.type in ("int", "float", "bool")
-    return isinstance(value, Tensor) and (value.single or value.number is True)
+    many = isinstance(value, Tensor) and not value.single
+    return max(value.dims, int(value.param)) if many else 0  # type: ignore[attr-defined]
 
 
 def is_traced(value: Value) -> bool:

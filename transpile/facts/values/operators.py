@@ -27,11 +27,10 @@ from .lattice import (
     Tensor,
     Torch,
     Value,
-    is_single,
     is_traced,
     least_dims,
 )
-from .singles import keeps
+from .singles import is_single, keeps
 
 NUMBERS = {"int": "i", "float": "f", "bool": "b"}  # the dtype kinds of Python's numbers
 

@@ -5,13 +5,20 @@ from collections.abc import Sequence as TypingSequence
 
 from ...model.rulebook import Rulebook
 from .frame import Argument
-from .lattice import Sequence, Static, Tensor, Value, is_single
+from .lattice import Sequence, Static, Tensor, Value
 
 _SHAPES = frozenset({"empty", "full", "ones", "rand", "randn", "zeros"})
 _MAKING = frozenset({"as_tensor", "scalar_tensor", "tensor"})
 _SUMS = frozenset({"sum", "prod"})  # which widen whole numbers
 _REDUCTIONS = _SUMS | {"amax", "amin", "max", "mean", "median", "min"}
 _BELOW = {"f": (None, "f"), "i": ("i", "u"), "u": ("i", "u")}
+
+
+def is_single(value: Value) -> bool:
+    """Whether it is a number of Python's, or has no dims for certain."""
+    if isinstance(value, Static):
+        return value.type in ("int", "float", "bool")
+    return isinstance(value, Tensor) and (value.single or value.number is True)
 
 
 def of_call(rulebook: Rulebook, name: str, args: TypingSequence[Argument], result: Value) -> Value:

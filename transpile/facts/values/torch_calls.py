@@ -30,7 +30,6 @@ from .lattice import (
     Torch,
     Value,
     is_initialiser,
-    is_single,
     least_dims,
 )
 
@@ -65,7 +64,7 @@ def call(frame: Frame, name: str, args: list[Argument], node: Call) -> Value:
     definition = rulebook.layer(name)
     if definition is not None:
         if definition.name in ("Parameter", "Buffer"):
-            return Tensor(param=True, single=bool(args) and is_single(args[0].value))
+            return Tensor(param=True, single=bool(args) and singles.is_single(args[0].value))
         if rulebook.is_module(definition):
             return constructors.layer(frame, name, definition, args)
         if definition.name in rulebook.drawing:

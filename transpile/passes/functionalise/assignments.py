@@ -7,12 +7,10 @@ from ...facts.bindings import bound
 from ...facts.lent import is_lent
 from ...facts.memory import indices
 from ...facts.memory.paths import of, on_module
-from ...facts.memory.spellings import is_tensor
 from ...facts.memory.writes import is_data, is_store, stripped
 from ...model.copy import clone
 from ...model.effects import PARAM, Declare, Read, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
-from ...model.names import text
 from ...model.node import Expression, Statement
 from ...model.statements import Assign, Delete, ExpressionStatement
 from . import nodes
@@ -22,6 +20,7 @@ from .callees import taken_as_statement
 from .expressions import in_place, rewritten, undecided_write, under_flag, visit
 from .forms import is_dropped, plain_views
 from .frame import Frame
+from .order import reads_late
 from .rebinding import cast_path, is_detached, lvalue, memory_of, rebind, viewed_path, written_path
 from .taken_back import taken_back
 
@@ -252,7 +251,7 @@ def _unpacked(frame: Frame, node: Assign, target: Display) -> list[Statement]:
     reads views, when their turn comes."""
     left, value = list(target.elements), node.expression
     assert value is not None
-    late = _reads_late(left, value)
+    late = reads_late(left, value)
     if late and all(late) and isinstance(value, Display):
         singles = [Assign([t], clone(v)) for t, v in zip(left, value.elements)]
         return _one_by_one(frame, singles)
@@ -279,21 +278,6 @@ def _unpacked(frame: Frame, node: Assign, target: Display) -> list[Statement]:
         singles.append(Assign([inner], clone(name)))
     made: list[Statement] = [Assign([Display("tuple", first)], node.expression)]
     return [*made, *_one_by_one(frame, singles)]
-
-
-def _reads_late(left: list[Expression], value: Expression) -> list[bool]:
-    """For each of as many values as targets, whether it is a view of a tensor that the targets
-    write."""
-    if not isinstance(value, Display) or len(value.elements) != len(left):
-        return []
-    written = {text(one.object) for one in left if isinstance(one, Subscript)}
-    return [
-        isinstance(v, Subscript)
-        and is_tensor(v.object)
-        and text(v.object) in written
-        and indices.kind(v.index) == "basic"
-        for v in value.elements
-    ]
 
 
 def _one_by_one(frame: Frame, singles: list[Assign]) -> list[Statement]:

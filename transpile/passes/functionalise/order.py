@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...facts.memory import indices
 from ...facts.memory.paths import on_module
 from ...facts.memory.places import closed
-from ...model.expressions import Call, Display, Starred
+from ...facts.memory.spellings import is_tensor
+from ...model.expressions import Call, Display, Starred, Subscript
+from ...model.names import text
 from ...model.node import Expression, Node
 from ...model.operators import Conditional
 from ...model.statements import Assign, ExpressionStatement, Return
@@ -29,6 +32,21 @@ def elsewhere(frame: Frame, call: Node, path: str) -> set[str]:
 def called_before(frame: Frame, call: Node) -> set[Call]:
     """The calls of the statement that are evaluated before one."""
     return _look(frame, call, "").called - set(call.walk())
+
+
+def reads_late(left: list[Expression], value: Expression) -> list[bool]:
+    """For each of as many values as targets, whether it is a view of a tensor that the targets
+    write."""
+    if not isinstance(value, Display) or len(value.elements) != len(left):
+        return []
+    written = {text(one.object) for one in left if isinstance(one, Subscript)}
+    return [
+        isinstance(v, Subscript)
+        and is_tensor(v.object)
+        and text(v.object) in written
+        and indices.kind(v.index) == "basic"
+        for v in value.elements
+    ]
 
 
 def _look(frame: Frame, call: Node, path: str) -> _Look:
