@@ -5871,6 +5871,87 @@ def test_a_param_that_may_be_trained_stays_one(made):
     assert 'params["w"]' in converted_.code
 
 
+MADE_AROUND_LAYERS = """
+from torch.utils.checkpoint import checkpoint
+
+scale = 3.0
+
+
+def made(norm, conv):
+    def joined(*inputs):
+        # all that came before
+        return conv(norm(torch.cat(inputs, 1))) * scale
+
+    return joined
+
+
+class Layer(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(n)
+        self.conv = nn.Linear(n, 4)
+
+    def forward(self, *before):
+        joined = made(self.norm, self.conv)
+        return checkpoint(joined, *before, use_reentrant=False) if self.training else joined(*before)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([Layer(4) for _ in range(2)])
+        self.last = Layer(8)
+
+    def forward(self, x, y):
+        for layer in self.layers:
+            if self.training:
+                def custom(module):
+                    def run(*inputs):
+                        return module(*inputs) * 0.5
+                    return run
+                x = custom(layer)(x)
+            else:
+                x = layer(x) * 0.5
+        return self.last(x, y)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_function_that_another_makes_around_layers_has_their_state(target):
+    text = HEAD + MADE_AROUND_LAYERS
+    (made,), support, _ = dialect.convert([given(text)], "", target)
+    assert "def custom" not in made.code and made.code.count("# all that came before") == 2
+    assert not {d.id for d in made.diagnostics} - {"taken-for-granted"}
+    theirs = namespace(text, "program")["Net"]().double()
+    cls = converted(made.code, support)["Net"]
+    with in_float64():
+        ours = built(lambda **keys: cls(**keys), cls)
+        inputs = [*torch.randn(2, 3, 4, dtype=torch.float64)]
+        compare(theirs.eval(), ours, inputs, target, False)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "scale = 2.0\n        f = made(self.fc, self.fc)\n        return f(x) * scale",
+        "fc = self.fc\n        f = made(fc, fc)\n        fc = self.other\n        return f(x) + fc(x)",
+        "fs = [made(self.fc, self.other)]\n        return fs[0](x)",
+    ],
+)
+def test_a_function_of_other_names_stays_where_it_is_made(body):
+    head = HEAD + MADE_AROUND_LAYERS.partition("class Layer")[0]
+    text = f"""class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.other = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        {body}
+"""
+    (made,), _, _ = dialect.convert([given(head + text)], "", "flax")
+    assert "made(" in made.code.partition("def __call__")[2]
+
+
 @pytest.mark.parametrize("target", ("equinox", "functional"))
 def test_params_of_a_walk_that_forward_writes_are_refused(target):
     text = """

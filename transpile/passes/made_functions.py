@@ -1,0 +1,100 @@
+"""A function that another one makes around modules stands where it is used.
+
+def factory(norm, conv):                       def f(*inputs):
+    def f(*inputs):                                return self.conv(self.norm(cat(inputs)))
+        return conv(norm(cat(inputs)))   →     y = checkpoint(f, *xs)
+    return f
+
+y = checkpoint(factory(self.norm, self.conv), *xs)
+
+A closure over modules has none of their params and state; one in the method itself has.
+"""
+
+from typing import Any
+
+from ..model.copy import clone, moved_copy
+from ..model.expressions import Call, Name
+from ..model.fresh import taken
+from ..model.names import bound_once, dotted, is_called, is_docstring, is_name, last_word, rebound
+from ..model.node import Node, Statement
+from ..model.program import Function, Scope
+from ..model.statements import Assign, Return
+from .pass_ import Changes, Pass
+
+
+def run(scope: Scope, facts: Any = None) -> Changes:
+    """Put the functions that one method has made into it."""
+    changes = Changes(scope)
+    if not isinstance(scope, Function) or scope.owner is None or scope.file is None:
+        return changes
+    for call in scope.nodes(Call):
+        known = (*scope.nodes(Function), *scope.file.nodes(Function))
+        named = [f for f in known if is_name(call.function, f.name)]
+        made = _made(named[0], call) if len(named) == 1 else None
+        if made is None or not _stands(scope, call, named[0], made):
+            continue
+        statement = next(n for n in call.ancestors() if isinstance(n, Statement))
+        if statement is call.parent:
+            made.rename(last_word(statement.targets[0]))  # type: ignore[attr-defined]
+            changes.substitute(statement, [made])
+        else:
+            changes.insert_before(statement, [made])
+            changes.replace(call, Name(made.name))
+        alone = [n for n in scope.walk() if is_name(n, named[0].name)] == [call.function]
+        if alone and named[0].nearest(Function) is scope:
+            changes.remove(named[0])
+    return changes
+
+
+def _made(factory: Function, call: Call) -> Function | None:
+    """What a factory makes of the names that it is given, where it calls any."""
+    inner, *rest = [s for s in factory.body.body if not is_docstring(s)]
+    given = dict(zip((p.name for p in factory.parameters), call.arguments))
+    if not isinstance(inner, Function) or not rest or inner.decorators or factory.decorators:
+        return None
+    returned = isinstance(rest[0], Return) and is_name(rest[0].expression, inner.name)
+    plain = not any(p.kind or p.default for p in factory.parameters) and not any(call.keywords)
+    fits = len(given) == len(call.arguments) == len(factory.parameters) and not rest[1:]
+    if not (returned and plain and fits and all(map(dotted, call.arguments))):
+        return None
+    made = moved_copy(inner)
+    used = [n for n in made.walk() if isinstance(n, Name) and n.id in given]
+    if given.keys() & _bound(inner) or not any(map(is_called, used)):
+        return None
+    for name in used:
+        name.replace(clone(given[name.id]))
+    return made
+
+
+def _stands(scope: Function, call: Call, factory: Function, made: Function) -> bool:
+    """Whether the function means the same in the method, which calls it, or hands it to what does,
+    while all that it is made of is what it was."""
+    kept, uses = call.parent, list[Node]([call])
+    if isinstance(kept, Assign):
+        name = dotted(kept.targets[0]) if len(kept.targets) == 1 else None
+        if name not in bound_once(scope):
+            return False
+        uses = [n for n in scope.walk() if is_name(n, name) and n is not kept.targets[0]]
+    parts = {dotted(a) or "" for a in call.arguments}
+    roots = {part.partition(".")[0] for part in parts}
+    read = taken(made) - _bound(made) - roots - {made.name}
+    if not isinstance(kept, Assign):
+        read.add(made.name)
+    if factory.nearest(Function) is None and read & _bound(scope):
+        return False  # what the factory reads has another meaning here
+    stored = {dotted(target) for a in scope.nodes(Assign) for target in a.targets}
+    changed = roots & (_bound(made) | rebound(scope)) or parts & stored
+    return not changed and all(map(_is_run, uses))
+
+
+def _bound(function: Function) -> set[str]:
+    return bound_once(function) | rebound(function) | {p.name for p in function.parameters}
+
+
+def _is_run(use: Node) -> bool:
+    """`f(x)`, `checkpoint(f, x)`"""
+    call: Any = use.parent
+    return is_called(use) or isinstance(call, Call) and "checkpoint" in last_word(call.function)
+
+
+PASS = Pass("made_functions", (), run)
