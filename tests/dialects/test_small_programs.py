@@ -5930,6 +5930,52 @@ def test_a_function_that_another_makes_around_layers_has_their_state(target):
         compare(theirs.eval(), ours, inputs, target, False)
 
 
+AROUND_LAYERS_OF_A_LOOP = """
+class Block(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.fc = nn.Linear(n, n)
+        self.bn = nn.BatchNorm1d(n)
+
+    def forward(self, x, by):
+        return self.bn(self.fc(x)) * by
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.ModuleList([Block(4) for _ in range(3)])
+        self.b = nn.ModuleList([nn.Linear(4, 4) for _ in range(3)])
+
+    def forward(self, x, y):
+        fs, name = [], "b"
+        for i, (block, layer) in enumerate(zip(self.a, self.b)):
+            def run(z):
+                return block(z, i + 1.0) + layer(y)
+            x = run(x)
+        for layer in self.b:
+            def last(z):
+                return layer(z)
+            fs += [last]
+        for outer in self.b:
+            for layer in self.b:
+                def both(z):
+                    return torch.tanh(layer(outer(z)))
+                x = both(x)
+        for f in fs:
+            x = f(x)
+        return x + {name: y}[name]
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_functions_in_a_loop_over_layers_know_which_it_is(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    verify(HEAD + AROUND_LAYERS_OF_A_LOOP, "Net", "", inputs, target)
+    (made,), _, _ = dialect.convert([given(HEAD + AROUND_LAYERS_OF_A_LOOP)], "", target)
+    assert "nn.place(" not in made.code
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -18,14 +18,14 @@ from ...model.expressions import (
     Call,
     Comprehension,
     Constant,
-    Display,
     ForClause,
     Name,
     Slice,
     Subscript,
 )
+from ...model.fresh import taken
 from ...model.functions import is_static
-from ...model.names import target_names
+from ...model.names import bound_once, rebound, target_names
 from ...model.node import Expression
 from ...model.operators import Conditional
 from ...model.program import Function
@@ -37,7 +37,7 @@ from .given import has_own_index
 from .holders import Holders
 from .path import Path
 from .plan import Plan
-from .turns import Loop, are_apart, element, source
+from .turns import Loop, are_apart, counts, element, source
 
 NUMBERED = ("torch.nn.ModuleList", "torch.nn.ParameterList")
 NAMED = ("torch.nn.ModuleDict", "torch.nn.ParameterDict")
@@ -63,7 +63,8 @@ class Paths:
         self._parameters = {*names, *inside}
         self.bound = bindings(function)
         self.holders = Holders(self.whole, plan, {}).of_method(self.self_name, self.owner)
-        self._named: dict[tuple[Loop, Expression], tuple[Name, str]] = {}  # each, and who asked
+        # each, and who asked: a function inside of a loop asks for what that binds
+        self._named = plan.companions.setdefault(self.whole, {})
 
     def of(self, node: Expression) -> Path | None:
         """The path of a module; None where it is not known from here."""
@@ -138,9 +139,11 @@ class Paths:
 
     def _loop(self, node: Name) -> Loop | None:
         """The loop around a name that binds it."""
-        for around in node.ancestors():
-            if around is self.function:
-                break  # a loop around a function is not its own
+        for inner, around in itertools.pairwise((node, *node.ancestors())):
+            if isinstance(around, Function) and inner is around.body:  # not a default of it
+                own = {p.name for p in around.parameters} | bound_once(around) | rebound(around)
+                if around is self.whole or node.id in own:
+                    break
             if isinstance(around, For) and node.id in target_names(around.target):
                 return around
             if isinstance(around, Comprehension):
@@ -214,17 +217,7 @@ class Paths:
     def _counts(self, index: Name) -> bool:
         """Whether a name counts turns from 0."""
         loop = self._loop(index)
-        if loop is None or not isinstance(loop.iterable, Call):
-            return False
-        word = loop.iterable.function
-        if not isinstance(word, Name):
-            return False
-        if word.id == "range" and len(loop.iterable.arguments) == 1:
-            return isinstance(loop.target, Name)
-        if word.id != "enumerate" or len(loop.iterable.arguments) != 1:
-            return False
-        first = loop.target.elements[0] if isinstance(loop.target, Display) else None
-        return isinstance(first, Name) and first.id == index.id
+        return loop is not None and counts(loop, index)
 
     # --- turns of loops ---------------------------------------------------------------------------
 
@@ -250,7 +243,12 @@ class Paths:
         for word in dict.fromkeys(name.id for _, (name, _) in made):
             if all(are_apart(loop, other) for (other, _), (name, _) in made if name.id == word):
                 return word
-        return self.fresh("name")
+        word = self.fresh("name")
+        if self.function is not self.whole:  # where it is read alone
+            used = taken(self.whole).union(companion.id for companion, _ in self._named.values())
+            while word in used:
+                word = self.fresh("name")
+        return word
 
     def _taken_apart(
         self, path: Path, whole: Expression | None, value: Value | None, at: tuple[int, ...]
@@ -297,4 +295,5 @@ class Paths:
     def write(self) -> None:
         """Let the loops bind the companions that were asked for."""
         for (loop, _), (companion, name) in self._named.items():
-            bind_name(loop.target, loop.iterable, name, companion)
+            if loop.nearest(Function) is self.function:
+                bind_name(loop.target, loop.iterable, name, companion)

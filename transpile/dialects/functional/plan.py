@@ -22,6 +22,7 @@ from .conventions import Conventions
 from .listed import registered
 from .numbers import numbers
 from .param_writers import Writers
+from .turns import Companions
 
 WORDS = frozenset(("params", "state", "key", "training"))  # by which a model is called
 MAKING = ("init", "init_state")  # by which its arrays are made
@@ -58,6 +59,7 @@ class Plan(running.Plan):
         self._elsewhere = {cls: cls in holding or self._begins_elsewhere(cls) for cls in owners}
         stateful = self.conventions.stateful | written_outside(functions)
         self._properties = {cls: properties(cls, self.modules, stateful) for cls in owners}
+        self.companions: dict[Function, Companions] = {}  # by the whole function
         self.repeated = set[str]()  # the attributes under which one module may have two places
         self._aliases = {cls: self._second_names(cls) for cls in owners}
         self._registered = {cls: registered(init) for cls in owners if (init := self._init(cls))}

@@ -17,6 +17,8 @@ ZIPS = frozenset(("zip", "zip_longest"))
 
 
 Loop = For | ForClause
+# The names of modules that loops bind, by what these go over, and for which of their names.
+Companions = dict[tuple[Loop, Expression], tuple[Name, str]]
 
 
 class Turn(NamedTuple):
@@ -33,6 +35,17 @@ def are_apart(one: Loop, other: Loop) -> bool:
     """Whether neither of two loops stands in the other."""
     a, b = (n.parent if isinstance(n, ForClause) else n for n in (one, other))
     return a is not b and a not in b.ancestors() and b not in a.ancestors()  # type: ignore[union-attr]
+
+
+def counts(loop: Loop, index: Name) -> bool:
+    """Whether a name counts the turns of a loop from 0."""
+    word = loop.iterable.function if isinstance(loop.iterable, Call) else None
+    if not isinstance(word, Name) or len(loop.iterable.arguments) != 1:  # type: ignore[attr-defined]
+        return False
+    if word.id == "range":
+        return isinstance(loop.target, Name)
+    first = loop.target.elements[0] if isinstance(loop.target, Display) else None
+    return word.id == "enumerate" and isinstance(first, Name) and first.id == index.id
 
 
 def source(target: Expression, iterable: Expression, name: str) -> Turn | None:
