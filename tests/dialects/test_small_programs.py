@@ -9247,7 +9247,12 @@ class Net(nn.Module):
         self.other = Other(4)
         self.walked = Walked(4)
 
+    def calm(self, m):
+        if isinstance(m, Other):
+            m.on = False
+
     def switch(self, on):
+        self.apply(self.calm)
         for m in self.modules():
             if isinstance(m, Other):
                 m.on = on

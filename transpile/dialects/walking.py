@@ -4,12 +4,13 @@ of such a program know that, by a tuple of names."""
 
 from ..facts.modules import ARRAYS, SUBMODULE
 from ..facts.program import ProgramFacts
+from ..facts.values.lattice import Function as FunctionValue
 from ..facts.values.lattice import Module, Value
 from ..model.constants import is_none
 from ..model.edits import block_of
 from ..model.effects import PARAM, Declare, Write
 from ..model.expressions import Attribute, Call, Comprehension, Constant, ForClause, Name
-from ..model.names import dotted, is_own, root, statements
+from ..model.names import dotted, is_docstring, is_own, root, statements, target_names
 from ..model.node import Expression, Node
 from ..model.program import Class, Function
 from ..model.project import Project
@@ -123,10 +124,14 @@ def _is_walk(call: Call) -> bool:
 
 def _mixes(walk: Call, function: Function) -> bool:
     """Whether it is all the same in which order a walk goes: `sum(p.norm() for p in …)`,
-    `next(…)` where that is asked for its dtype, and `for m in …: m.bias = None`."""
+    `next(…)` where that is asked for its dtype, `for m in …: m.bias = None`, and `apply` of what
+    does so."""
     around = walk.parent
     if isinstance(around, For) and around.iterable is walk:
-        return _is_each_apart(around)
+        return _is_each_apart(around.body, set(target_names(around.target)))
+    given = walk.arguments[0].value if walk.arguments else None
+    if isinstance(given, FunctionValue) and given.function.parameters:
+        return _is_each_apart(given.function.body, {given.function.parameters[-1].name})
     if isinstance(around, Call) and dotted(around.function) == "next":
         return _is_of_dtype(around, function)
     if isinstance(around, ForClause) and isinstance(around.parent, Comprehension):
@@ -146,15 +151,14 @@ def _is_of_dtype(node: Expression, function: Function) -> bool:
     return isinstance(around, Attribute) and around.name == "dtype"
 
 
-def _is_each_apart(loop: For) -> bool:
+def _is_each_apart(body: Block, given: set[str]) -> bool:
     """Whether each turn of a loop does something to what it is given alone."""
-    given = {n.id for n in loop.target.walk() if isinstance(n, Name)}
 
     def is_of_given(path: Node) -> bool:
         begin = root(path)
         return begin is not None and begin is not path and begin.id in given
 
-    for statement in statements(loop.body):
+    for statement in statements(body):
         if isinstance(statement, Assign):
             if not all(map(is_of_given, statement.targets)):
                 return False
@@ -163,7 +167,8 @@ def _is_each_apart(loop: For) -> bool:
                 return False
         elif isinstance(statement, ExpressionStatement):
             made = statement.expression
-            if not isinstance(made, Call) or not is_of_given(made.function):
+            plain = isinstance(made, Call) and is_of_given(made.function)
+            if not plain and not is_docstring(statement):
                 return False
         elif not isinstance(statement, (If, Pass, Continue)):
             return False
