@@ -49,10 +49,23 @@ class Namespace:
     def __getattr__(self, name):
         full = f"{self.prefix}.{name}"
         if full in self.table:
-            return self.table[full]
+            return layer_of(self.table, full)
         if name[0].islower():
             return Namespace(self.table, full)
         raise AttributeError(name)
+
+
+def layer_of(table, name):
+    """What builds a layer as converted code does: an InstanceNorm1d with `track_running_stats` is of another class."""
+    made = table[name]
+    variants = {n[len(name) + 1 : -1]: cls for n, cls in table.items() if n.startswith(f"{name}[")}
+    names = list(inspect.signature(definitions()[name]).parameters) if variants else []
+
+    def build(*args, **kwargs):
+        given = {**dict(zip(names, args)), **kwargs}
+        return next((cls for p, cls in variants.items() if given.get(p)), made)(*args, **kwargs)
+
+    return build if variants else made
 
 
 @dataclass
@@ -99,7 +112,7 @@ def function_like(function):
 
 def module_like(module, table):
     arguments = without_placement(recorded(module))
-    return table[f"torch.nn.{type(module).__name__}"](**to_jax_dict(arguments, table))
+    return layer_of(table, f"torch.nn.{type(module).__name__}")(**to_jax_dict(arguments, table))
 
 
 def torch_cases(info, training, table):
@@ -108,7 +121,7 @@ def torch_cases(info, training, table):
         args, kwargs, own = sample.args, sample.kwargs, without_placement(sample.kwargs)
         yield Case(
             lambda args=args, kwargs=kwargs: info.module_cls(*args, **kwargs),
-            lambda args=args, own=own: table[f"torch.{info.name}"](*to_jax(args, table), **to_jax_dict(own, table)),
+            lambda args=args, own=own: layer_of(table, f"torch.{info.name}")(*to_jax(args, table), **to_jax_dict(own, table)),
             sample.inputs,
             sample.keywords,
             info.is_lazy,

@@ -9302,6 +9302,9 @@ def test_an_instance_norm_keeps_state_where_it_tracks_some(target, tracked):
     assert ("TrackedInstanceNorm1d" in made.code) is ("True" in tracked)
     if target != "flax":
         assert ("state" in made.code) is ("True" in tracked)
+    source = f"{HEAD}made = lambda n: nn.InstanceNorm1d(n{tracked})\n"
+    (made,), _, _ = dialect.convert([given(source)], "", target)
+    assert ("TrackedInstanceNorm1d" in made.code) is ("True" in tracked)
 
 
 def test_a_walk_whose_order_is_all_the_same_needs_none():

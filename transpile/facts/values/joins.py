@@ -149,8 +149,9 @@ def _methods(a: Method, b: Method) -> Value | None:
 
 
 def _names(a: Torch, b: Torch) -> Value | None:
-    name = _anywhere(a.name)
-    return Torch(name, a.function) if name == _anywhere(b.name) else None
+    one, other = sorted((_anywhere(a.name), _anywhere(b.name)))
+    same = one == other or other.startswith(f"{one}[")  # with more, `InstanceNorm1d[…]`
+    return Torch(other, a.function) if same else None
 
 
 def _anywhere(name: str) -> str:
