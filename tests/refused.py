@@ -96,11 +96,9 @@ REFUSED: dict[str, list[str]] = {
     "a mask that a module keeps is known in functional alone": [
         "passes/test_lift_constants.py::test_constants_of_a_module[a buffer]",
     ],
-    "annotated and private names, ties both ways, super().__call__, frozen params that forward writes": [
+    "ties both ways": [
         "test_language.py::test_module[a bias tied both ways-False]",
         "test_language.py::test_module[a bias tied both ways-True]",
-        "test_language.py::test_module[a frozen parameter that forward writes-False]",
-        "test_language.py::test_module[a frozen parameter that forward writes-True]",
     ],
     "a number that is no param under the name of an argument": [
         "test_optional_params.py::test_a_number_is_no_param[under the name of an argument-False]",

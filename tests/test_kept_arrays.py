@@ -21,9 +21,9 @@ KEPT = {
     "a table that is a default": "def kept(x, seen={}):\n    seen[x.dim()] = x * 2\n    return x\n\n\n" + MODULE + FORWARD,
     "a module that is given": SUB + "    def give(self, sub, x):\n        sub.h = x * 2\n\n" + FORWARD.replace("        return", "        self.give(self.sub, x)\n        return").replace("kept(x)", "self.sub(x)"),
     "modules that are walked over": SUB + "    def kept(self, x):\n        for m in self.modules():\n            m.h = x * 2\n        return self.sub(x)\n\n" + FORWARD.replace("kept(x)", "self.kept(x)"),
-    "a static method": MODULE + "    @staticmethod\n    def kept(self, x):\n        self._grid = torch.arange(x.size(1)).float()\n        return self._grid\n\n" + FORWARD.replace("kept(x)", "self.kept(self, x)"),
 }
 PLAIN = {
+    "a static method that is given the module": MODULE + "    @staticmethod\n    def kept(self, x):\n        self._grid = torch.arange(x.size(1)).float()\n        return self._grid\n\n" + FORWARD.replace("kept(x)", "self.kept(self, x)"),
     "numbers": "SIZES = {}\n\n\ndef kept(x):\n    SIZES[x.dim()] = x.size(1)\n    return x\n\n\n" + MODULE + FORWARD,
     "a table of the function": "def kept(x):\n    found = {}\n    found['x'] = x * 2\n    return found['x']\n\n\n" + MODULE + FORWARD,
     "an object of each call": "class Pyramid:\n    def __init__(self, x):\n        self.levels = []\n        self.levels.append(x * 2)\n\n    def grow(self, x):\n        self.levels.append(x)\n\n\ndef kept(x):\n    made = Pyramid(x)\n    made.grow(x * 3)\n    return made.levels[0] + made.levels[1]\n\n\n" + MODULE + FORWARD,
