@@ -5930,6 +5930,44 @@ def test_a_function_that_another_makes_around_layers_has_their_state(target):
         compare(theirs.eval(), ours, inputs, target, False)
 
 
+MADE_TWICE = """
+from torch.utils.checkpoint import checkpoint
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(4, 4)
+        self.b = nn.Linear(4, 4)
+        self.layers = nn.ModuleList([nn.Linear(4, 4) for _ in range(3)])
+
+    def forward(self, x, y):
+        inner = x * 2
+
+        def make(module):
+            def inner(*inputs):
+                return torch.tanh(module(*inputs))
+            return inner
+
+        x = checkpoint(make(self.a), checkpoint(make(self.b), x, use_reentrant=False), use_reentrant=False)
+        ys = [checkpoint(make(layer), y, use_reentrant=False) for layer in self.layers]
+        before = None
+        for layer in self.layers:
+            if before is not None:
+                y = made(y)
+            made = make(layer)
+            before = layer
+        return x + inner + ys[0] * ys[1] + made(y)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_functions_that_one_makes_twice_keep_apart(target):
+    """In one statement, beside a name of the method's, in a comprehension, for the next turn."""
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    verify(HEAD + MADE_TWICE, "Net", "", inputs, target)
+
+
 AROUND_LAYERS_OF_A_LOOP = """
 class Block(nn.Module):
     def __init__(self, n):

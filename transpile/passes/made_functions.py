@@ -10,14 +10,15 @@ y = checkpoint(factory(self.norm, self.conv), *xs)
 A closure over modules has none of their params and state; one in the method itself has.
 """
 
+import itertools
 from typing import Any
 
 from ..model.copy import clone, moved_copy
-from ..model.expressions import Call, Name
+from ..model.expressions import Call, Comprehension, Lambda, Name
 from ..model.fresh import taken
 from ..model.names import bound_once, dotted, is_called, is_docstring, is_name, last_word, rebound
 from ..model.node import Node, Statement
-from ..model.program import Function, Scope
+from ..model.program import Function, Parameter, Scope
 from ..model.statements import Assign, Return
 from .pass_ import Changes, Pass
 
@@ -27,6 +28,8 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     changes = Changes(scope)
     if not isinstance(scope, Function) or scope.owner is None or scope.file is None:
         return changes
+    names = set[str]()  # of those that were made
+    done: dict[Function, set[Node]] = {}
     for call in scope.nodes(Call):
         known = (*scope.nodes(Function), *scope.file.nodes(Function))
         named = [f for f in known if is_name(call.function, f.name)]
@@ -34,15 +37,23 @@ def run(scope: Scope, facts: Any = None) -> Changes:
         if made is None or not _stands(scope, call, named[0], made):
             continue
         statement = next(n for n in call.ancestors() if isinstance(n, Statement))
-        if statement is call.parent:
-            made.rename(last_word(statement.targets[0]))  # type: ignore[attr-defined]
+        kept = statement is call.parent
+        target = last_word(statement.targets[0]) if kept else None  # type: ignore[attr-defined]
+        name = target or _free(made.name, names | _outside(scope, named[0]))
+        if name != made.name and any(is_name(n, made.name) for n in made.walk()):
+            continue  # it calls itself
+        made.rename(name)
+        names.add(name)
+        if kept:
             changes.substitute(statement, [made])
         else:
             changes.insert_before(statement, [made])
-            changes.replace(call, Name(made.name))
-        alone = [n for n in scope.walk() if is_name(n, named[0].name)] == [call.function]
-        if alone and named[0].nearest(Function) is scope:
-            changes.remove(named[0])
+            changes.replace(call, Name(name))
+        done.setdefault(named[0], set()).add(call.function)
+    for factory, asked in done.items():
+        if factory.nearest(Function) is scope:
+            if asked == {n for n in scope.walk() if is_name(n, factory.name)}:
+                changes.remove(factory)
     return changes
 
 
@@ -75,6 +86,14 @@ def _stands(scope: Function, call: Call, factory: Function, made: Function) -> b
         if name not in bound_once(scope):
             return False
         uses = [n for n in scope.walk() if is_name(n, name) and n is not kept.targets[0]]
+        if any(use.start < call.start for use in uses):
+            return False  # what an earlier turn of a loop has made
+    statement = next(n for n in call.ancestors() if isinstance(n, Statement))
+    for around in call.ancestors():
+        if around is statement:
+            break
+        if isinstance(around, (Comprehension, Lambda)):
+            return False  # of its own names
     parts = {dotted(a) or "" for a in call.arguments}
     roots = {part.partition(".")[0] for part in parts}
     read = taken(made) - _bound(made) - roots - {made.name}
@@ -85,6 +104,20 @@ def _stands(scope: Function, call: Call, factory: Function, made: Function) -> b
     stored = {dotted(target) for a in scope.nodes(Assign) for target in a.targets}
     changed = roots & (_bound(made) | rebound(scope)) or parts & stored
     return not changed and all(map(_is_run, uses))
+
+
+def _outside(scope: Function, factory: Function) -> set[str]:
+    """The names of a method, without those in the factory."""
+    inside = set(factory.walk())
+    nodes = [n for n in scope.walk() if n not in inside]
+    names = {n.id for n in nodes if isinstance(n, Name)}
+    return names | {n.name for n in nodes if isinstance(n, (Function, Parameter))}
+
+
+def _free(word: str, used: set[str]) -> str:
+    """The word, or the first of `word_2`, `word_3` that is not used."""
+    words = itertools.chain([word], (f"{word}_{i}" for i in itertools.count(2)))
+    return next(w for w in words if w not in used)
 
 
 def _bound(function: Function) -> set[str]:
