@@ -5930,6 +5930,47 @@ def test_a_function_that_another_makes_around_layers_has_their_state(target):
         compare(theirs.eval(), ours, inputs, target, False)
 
 
+ABSTRACT_IN_NAME = """
+import abc
+
+
+class Base(nn.Module):
+    def __init__(self, scale):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.act = Act(4)
+        self.scale = scale
+
+    @abc.abstractmethod
+    def penalty(self, x):
+        pass
+
+    def forward(self, x):
+        return self.act(self.fc(x)) * self.scale
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.base = Base(2.0)
+
+    def forward(self, x):
+        return self.base(x)
+
+
+Act = functools.partial(nn.PReLU, init=0.5)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_is_abstract_in_name_alone_is_built(target):
+    """And what a partial builds is no type of a field."""
+    source = HEAD + "import functools\n" + ABSTRACT_IN_NAME
+    verify(source, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
+    (made,), _, _ = dialect.convert([given(source)], "", target)
+    assert ("abc" in made.code) is (target == "functional")
+
+
 MADE_TWICE = """
 from torch.utils.checkpoint import checkpoint
 

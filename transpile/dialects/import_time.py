@@ -3,12 +3,14 @@
 from ..facts.modules import Modules
 from ..model.effects import Key, Unconverted
 from ..model.expressions import Lambda
-from ..model.names import dotted
+from ..model.names import dotted, last_word
 from ..model.node import Node
 from ..model.program import Class, File, Function
 from ..model.project import Project
 from ..source.lower_ast import expression
 from .reports import Reports
+
+_ABSTRACT = frozenset(("ABC", "ABCMeta", "Protocol"))
 
 
 def outside(file: File) -> list[Node]:
@@ -43,6 +45,23 @@ def fit_metaclasses(project: Project, modules: Modules, base: str) -> None:
         todo.extend(c for c in _bases(project, meta, None) if c not in todo)
         for one in [b for b in meta.bases if dotted(b) == "type"]:
             one.replace(expression(f"type({base})"))
+
+
+def free_abstract(project: Project, modules: Modules) -> None:
+    """Methods that are abstract in name alone, as torch's modules may be built with them: those of
+    other libraries are made by `ABCMeta`, as a class of the user's is that says so."""
+    classes = [c for c in project.classes() if modules.is_module(c)]
+    for cls in classes:
+        family = {*project.order(cls), *project.family(cls), *project.descendants(cls)}
+        named = [last_word(b) for c in family if isinstance(c, Class) for b in c.bases]
+        if not _ABSTRACT.isdisjoint(named) or any(
+            isinstance(c, str) and "ABC" in c for c in family
+        ):
+            continue
+        for method in cls.body.body:
+            marks = method.decorators if isinstance(method, Function) else ()
+            for mark in [m for m in marks if last_word(m) == "abstractmethod"]:
+                method.undecorate(mark)  # type: ignore
 
 
 def _bases(project: Project, cls: Class, word: str | None) -> list[Class]:

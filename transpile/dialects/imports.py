@@ -180,7 +180,8 @@ def _goes(project: Project, file: File, statement: Import, name: Imported, used:
     if not _is_torch(meant):
         found = project.resolve(file, name.bound)
         meant = found if isinstance(found, str) else ""
-    return _is_torch(meant) and name.bound not in used and not reexported
+    spare = _is_torch(meant) or meant.partition(".")[0] == "abc"  # of what is no more abstract
+    return spare and name.bound not in used and not reexported
 
 
 def _is_own(project: Project, statement: Import, name: Imported) -> bool:

@@ -22,7 +22,7 @@ from .. import (
 )
 from ..definitions import PRELUDES, Prelude, Rules, prelude
 from ..faults import Faults
-from ..import_time import fit_metaclasses
+from ..import_time import fit_metaclasses, free_abstract
 from ..imports import Words
 from ..kept_draws import BUILT, KEPT, UNSAVED, built_apart, drawn_apart, kept_draws
 from ..method_names import rename_methods
@@ -70,6 +70,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     reports = Reports(Faults("the dialect equinox"))
     captured.refuse(project, facts.modules, reports)
     fit_metaclasses(project, facts.modules, "eqx.Module")
+    free_abstract(project, facts.modules)
     there = Prelude(existing or "", "~")
     rename_methods(project, reports, ["inference"])  # eqx.nn.inference_mode sets all such fields
     solve = lambda: Signatures(project, facts, there.names())

@@ -26,10 +26,11 @@ from ...model.expressions import (
     Lambda,
     Name,
 )
-from ...model.names import dotted, is_own, names_assigned
+from ...model.names import dotted, in_scope, is_own, names_assigned, target_names
 from ...model.node import Expression
 from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Class
+from ...model.statements import Assign
 from ..growing import holds_modules, is_trained
 from ..host_arrays import HOLDER
 from ..walking import ORDER
@@ -153,13 +154,16 @@ class Fields:
         return dotted(call.function) if self._is_class(call.function) else ANY  # type: ignore[return-value]
 
     def _is_class(self, function: Expression) -> bool:
-        """Whether a name in a constructor is that of a class, not of a parameter."""
+        """Whether a name in a constructor is that of a class: of no parameter, and nothing that the
+        file makes, `LayerNorm = partial(nn.LayerNorm, eps=1e-6)`."""
         word = dotted(function)
         if word is None:
             return False
         first = word.partition(".")[0]
         inside = {p.name for m in self.methods.values() for p in m.parameters}
         inside |= {name for m in self.methods.values() for name in names_assigned(m)}
+        assigns = in_scope(self.cls.file, Assign) if self.cls.file is not None else ()
+        inside |= {name for a in assigns for t in a.targets for name in target_names(t)}
         return first not in inside and first != "self"
 
     def _listed(self, value: Expression) -> str:

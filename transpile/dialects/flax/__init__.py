@@ -37,7 +37,7 @@ from ..decorated import refuse_decorated
 from ..definitions import PRELUDES, Prelude, Rules, Written, prelude
 from ..faults import Faults
 from ..fresh import fresh
-from ..import_time import fit_metaclasses
+from ..import_time import fit_metaclasses, free_abstract
 from ..imports import Words, fit
 from ..kept_draws import BUILT, KEPT, UNSAVED, built_apart, drawn_apart, kept_draws
 from ..library import definition_text
@@ -96,6 +96,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     captured.refuse(project, facts.modules, reports)
     two_kinds.refuse(facts.modules, reports, declared=False)
     fit_metaclasses(project, facts.modules, "nnx.Module")
+    free_abstract(project, facts.modules)
     host_arrays.hold(project, facts.modules)
     open_bases.hand_on(project, "rngs")
     wide.mark(files, facts)
