@@ -5930,6 +5930,29 @@ def test_a_function_that_another_makes_around_layers_has_their_state(target):
         compare(theirs.eval(), ours, inputs, target, False)
 
 
+SAVES_LESS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.register_buffer("proj", torch.ones(4))
+
+    def forward(self, x):
+        return self.fc(x) * self.proj
+
+    def state_dict(self, destination=None, prefix="", keep_vars=False):
+        state_dict = super(Net, self).state_dict(destination, prefix, keep_vars)
+        del state_dict[prefix + "proj"]
+        return state_dict
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_state_dict_of_a_base_is_told(target):
+    (made,), _, failed = dialect.convert([given(HEAD + SAVES_LESS)], "", target)
+    assert not failed and {d.id for d in made.diagnostics} == {"module-value"}
+
+
 ABSTRACT_IN_NAME = """
 import abc
 

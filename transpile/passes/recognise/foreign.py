@@ -1,6 +1,7 @@
 """What is done to modules from outside, and walks over them: hooks, `setattr(m, n, w)`, loops."""
 
 from ...facts.values import lattice
+from ...facts.values.calls import through_super
 from ...facts.values.lattice import NONE, UNKNOWN, External, Method, Module, Tensor, Value, is_param
 from ...facts.values.vocabulary import PARAMETERS, WALKS
 from ...model.effects import Unconverted, Walk
@@ -170,7 +171,9 @@ def walked(scene: Scene, call: Call) -> None:
             scene.changes.report("module-value", call, message)
     elif value.name in _OTHER_ARRAYS:
         message = f"which arrays {value.name}() means here is not known"
-        scene.changes.unconverted("module-value", call, message)
+        # what super() gives is a call of a base's, which is something else already
+        tell = scene.changes.report if through_super(call) else scene.changes.unconverted
+        tell("module-value", call, message)
 
 
 def _is_sequence(scene: Scene, module: Module) -> bool:
