@@ -5930,6 +5930,31 @@ def test_a_function_that_another_makes_around_layers_has_their_state(target):
         compare(theirs.eval(), ours, inputs, target, False)
 
 
+KEPT_BEHIND_MADE_LAYERS = """
+class Net(nn.Module):
+    def __init__(self):
+        super(Net, self).__init__()
+        self.planes = 4
+        self.layer1 = self._make_layer(4)
+        self.layer2 = self._make_layer(4)
+
+    def _make_layer(self, n):
+        layers = nn.Sequential(nn.Linear(self.planes, n), nn.Tanh())
+        self.planes = n
+        return layers
+
+    def forward(self, x, y):
+        self.seen = self.layer1(x)
+        return self.layer2(self.seen) + y
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_a_run_keeps_begins_before_layers_that_a_method_makes(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    verify(HEAD + KEPT_BEHIND_MADE_LAYERS, "Net", "", inputs, target)
+
+
 SAVES_LESS = """
 class Net(nn.Module):
     def __init__(self):

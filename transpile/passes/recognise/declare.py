@@ -57,13 +57,13 @@ def declare(scene: Scene, kinds: Kinds) -> None:
         return
     stripped: set[Call] = set()
     if scene.cls is not None:
+        if function.name == "__init__":  # before the statement that these come before is another
+            _missing(scene, kinds, function, scene.cls)
         for assign in function.nodes(Assign):
             if _assign(scene, kinds, assign):
                 stripped.update(_parameters(scene, assign.expression))
         for statement in function.nodes(ExpressionStatement):
             stripped.update(_parameters(scene, registered(scene, kinds, statement)))
-        if function.name == "__init__":
-            _missing(scene, kinds, function, scene.cls)
     for call in function.nodes(Call):
         made = registration(call, scene.own) if scene.cls is not None else None
         if made is not None and not isinstance(call.parent, ExpressionStatement):
@@ -252,7 +252,7 @@ def _missing(scene: Scene, kinds: Kinds, function: Function, cls: Class) -> None
     if first_call is None:
         scene.changes.change(function.body, lambda body: body.append(made))
     else:  # `self.reset()`, which may give them values
-        scene.changes.change(function.body, lambda body: body.insert_before(first_call, made))
+        scene.changes.insert_before(first_call, made)
 
 
 def _calls_own(scene: Scene, cls: Class, statement: Node) -> bool:
