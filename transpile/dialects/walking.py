@@ -39,9 +39,6 @@ class Ordered:
                 deep = not walk.function.name.endswith("children")  # type: ignore[attr-defined]
                 self._take(walk.function.object.value, deep)  # type: ignore[attr-defined]
 
-    def __bool__(self) -> bool:
-        return self._any or bool(self._found)
-
     def __contains__(self, cls: object) -> bool:
         return self._any or cls in self._found
 
@@ -65,7 +62,7 @@ class Ordered:
         return any(base.name == "Container" for base in self.modules.lineage(cls))
 
     def _add(self, cls: Class, deep: bool) -> None:
-        if self._found.get(cls, False) >= deep and cls in self._found or self._any:
+        if self._any or self._found.get(cls, -1) >= deep:
             return
         self._found[cls] = deep
         for base in self.modules.lineage(cls):  # whose constructor may be the only one
