@@ -291,11 +291,7 @@ Class = TypeVar("Class", bound=type)
 
 
 def layer(*names: str) -> Callable[[Class], Class]:
-    """Mark a class as the equivalent of these torch classes, or of functions that wrap a module.
-
-    ``torch.nn.InstanceNorm1d[track_running_stats]``: of one that is given another
-    ``track_running_stats`` than its default. A class without state stays without one so.
-    """
+    """Mark a class as the equivalent of these torch classes, or of functions that wrap a module."""
 
     def mark(cls: Class) -> Class:
         cls.torch_layers = names  # type: ignore[attr-defined]

@@ -1,6 +1,6 @@
 """Names that are made, which never meet the user's."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from .expressions import Name
 from .node import Node
@@ -27,6 +27,15 @@ def taken(node: Node) -> set[str]:
     return found
 
 
+def free(word: str, used: Container[str]) -> str:
+    """The word, or the first of `word_2`, `word_3` that is not used."""
+    name, count = word, 1
+    while name in used:
+        count += 1
+        name = f"{word}_{count}"
+    return name
+
+
 class Names:
     """The names that a scope and all inside it read or bind, others that are taken there, and those
     that were made."""
@@ -36,9 +45,6 @@ class Names:
 
     def fresh(self, word: str) -> str:
         """A name like this one that nothing has: `running`, `running_2`."""
-        name, count = word, 1
-        while name in self._used:
-            count += 1
-            name = f"{word}_{count}"
+        name = free(word, self._used)
         self._used.add(name)
         return name

@@ -221,6 +221,11 @@ def bound_once(scope: Scope) -> set[str]:
     return {name for name, times in _bindings(scope).items() if times == 1}
 
 
+def own_names(function: Function) -> set[str]:
+    """The names that a function, and what is inside it, binds: its parameters too."""
+    return {*_bindings(function), *(p.name for p in function.parameters)}
+
+
 def rebound(function: Function) -> set[str]:
     """The names of a function, and of what is inside it, that are bound more than once: a
     parameter is bound by each call."""

@@ -189,7 +189,8 @@ class Rulebook:
     @functools.cached_property
     def variants(self) -> dict[str, list[tuple[str, str]]]:
         """By its name, what a layer is where a parameter is given another value than its default:
-        ("track_running_stats", "torch.nn.InstanceNorm1d[track_running_stats]")."""
+        ("track_running_stats", "torch.nn.InstanceNorm1d[track_running_stats]"). So a class without
+        state stays without one."""
         found: dict[str, list[tuple[str, str]]] = {}
         for name in (n for n, rules in self.by_torch.items() if "[" in n and rules[0].is_class):
             plain, _, parameter = name[:-1].partition("[")

@@ -10,13 +10,21 @@ y = checkpoint(factory(self.norm, self.conv), *xs)
 A closure over modules has none of their params and state; one in the method itself has.
 """
 
-import itertools
 from typing import Any
 
 from ..model.copy import clone, moved_copy
 from ..model.expressions import Call, Comprehension, Lambda, Name
-from ..model.fresh import taken
-from ..model.names import bound_once, dotted, is_called, is_docstring, is_name, last_word, rebound
+from ..model.fresh import free, taken
+from ..model.names import (
+    bound_once,
+    dotted,
+    is_called,
+    is_docstring,
+    is_name,
+    last_word,
+    own_names,
+    rebound,
+)
 from ..model.node import Node, Statement
 from ..model.program import Function, Parameter, Scope
 from ..model.statements import Assign, Return
@@ -39,7 +47,7 @@ def run(scope: Scope, facts: Any = None) -> Changes:
         statement = next(n for n in call.ancestors() if isinstance(n, Statement))
         kept = statement is call.parent
         target = last_word(statement.targets[0]) if kept else None  # type: ignore[attr-defined]
-        name = target or _free(made.name, names | _outside(scope, named[0]))
+        name = target or free(made.name, names | _outside(scope, named[0]))
         if name != made.name and any(is_name(n, made.name) for n in made.walk()):
             continue  # it calls itself
         made.rename(name)
@@ -70,7 +78,7 @@ def _made(factory: Function, call: Call) -> Function | None:
         return None
     made = moved_copy(inner)
     used = [n for n in made.walk() if isinstance(n, Name) and n.id in given]
-    if given.keys() & _bound(inner) or not any(map(is_called, used)):
+    if given.keys() & own_names(inner) or not any(map(is_called, used)):
         return None
     for name in used:
         name.replace(clone(given[name.id]))
@@ -96,13 +104,13 @@ def _stands(scope: Function, call: Call, factory: Function, made: Function) -> b
             return False  # of its own names
     parts = {dotted(a) or "" for a in call.arguments}
     roots = {part.partition(".")[0] for part in parts}
-    read = taken(made) - _bound(made) - roots - {made.name}
+    read = taken(made) - own_names(made) - roots - {made.name}
     if not isinstance(kept, Assign):
         read.add(made.name)
-    if factory.nearest(Function) is None and read & _bound(scope):
+    if factory.nearest(Function) is None and read & own_names(scope):
         return False  # what the factory reads has another meaning here
     stored = {dotted(target) for a in scope.nodes(Assign) for target in a.targets}
-    changed = roots & (_bound(made) | rebound(scope)) or parts & stored
+    changed = roots & (own_names(made) | rebound(scope)) or parts & stored
     return not changed and all(map(_is_run, uses))
 
 
@@ -112,16 +120,6 @@ def _outside(scope: Function, factory: Function) -> set[str]:
     nodes = [n for n in scope.walk() if n not in inside]
     names = {n.id for n in nodes if isinstance(n, Name)}
     return names | {n.name for n in nodes if isinstance(n, (Function, Parameter))}
-
-
-def _free(word: str, used: set[str]) -> str:
-    """The word, or the first of `word_2`, `word_3` that is not used."""
-    words = itertools.chain([word], (f"{word}_{i}" for i in itertools.count(2)))
-    return next(w for w in words if w not in used)
-
-
-def _bound(function: Function) -> set[str]:
-    return bound_once(function) | rebound(function) | {p.name for p in function.parameters}
 
 
 def _is_run(use: Node) -> bool:

@@ -25,7 +25,7 @@ from ...model.expressions import (
 )
 from ...model.fresh import taken
 from ...model.functions import is_static
-from ...model.names import bound_once, rebound, target_names
+from ...model.names import own_names, target_names
 from ...model.node import Expression
 from ...model.operators import Conditional
 from ...model.program import Function
@@ -141,8 +141,7 @@ class Paths:
         """The loop around a name that binds it."""
         for inner, around in itertools.pairwise((node, *node.ancestors())):
             if isinstance(around, Function) and inner is around.body:  # not a default of it
-                own = {p.name for p in around.parameters} | bound_once(around) | rebound(around)
-                if around is self.whole or node.id in own:
+                if around is self.whole or node.id in own_names(around):
                     break
             if isinstance(around, For) and node.id in target_names(around.target):
                 return around

@@ -25,7 +25,7 @@ from ...model.statements import Assign, For
 from ...source.lower_ast import expression
 from .conversion import Conversion
 from .literals import known, simple
-from .windows import OPERATORS
+from .windows import WORDS
 
 # --- tensors of one number ------------------------------------------------------------------------
 
@@ -73,7 +73,7 @@ def _keep(c: Conversion, node: Node, number: Node, array: Node) -> None:
         dtype = expression(text) if text is not None else None
     if dtype is not None:
         c.changes.wrap(number, lambda n: Call(Attribute(n, "astype"), [dtype]))
-    elif isinstance(node, Binary) and (word := _WORDS.get(node.operator)) is not None:
+    elif isinstance(node, Binary) and (word := WORDS.get(node.operator)) is not None:
         function = expression(f"jnp.{word}")
         c.changes.replace(node, lambda n: Call(Support("in_narrow"), [function, n.left, n.right]))
 
@@ -164,7 +164,6 @@ def static_sizes(node: Call, name: str) -> bool:
     return len(values) == count and expected in values and not tensors
 
 
-_WORDS = {operator: word for word, operator in OPERATORS.items()}
 _BINDING: tuple[type[Node], ...] = (Assign, For, ForClause)
 _TO_WHOLE = frozenset("int long short floor ceil round trunc to type".split())
 

@@ -18,10 +18,9 @@ from ...source.lower_ast import expression
 from .conversion import Conversion
 from .literals import known, literal
 from .subscripts import is_mask, not_zero, numbers_apart, numbers_first, place, tell_masks
-from .windows import OPERATORS, parts_of, window
+from .windows import OPERATORS, WORDS, parts_of, window
 
 _WHOLE = ("data", "item")
-_WORDS = {operator: word for word, operator in OPERATORS.items()}
 
 
 def put(c: Conversion, node: Node) -> bool:
@@ -182,7 +181,7 @@ def _of_whole(node: Put) -> Expression:
 def _is_again(node: Put) -> bool:
     """Whether what is put there is computed from what was there: `x[m] = x[m] * y`."""
     new = node.new
-    if node.how != "set" or not isinstance(new, Binary) or new.operator not in _WORDS:
+    if node.how != "set" or not isinstance(new, Binary) or new.operator not in WORDS:
         return False
     old, base = new.left, spelled(node.base)
     if not isinstance(old, Subscript) or base is None or spelled(old.object) != base:
@@ -192,7 +191,7 @@ def _is_again(node: Put) -> bool:
 
 def _again(node: Put) -> Expression:
     assert isinstance(node.new, Binary)
-    return _updated(Put(node.base, node.index, _WORDS[node.new.operator], node.new.right))
+    return _updated(Put(node.base, node.index, WORDS[node.new.operator], node.new.right))
 
 
 def _updated(node: Put) -> Expression:

@@ -25,6 +25,7 @@ from .inline import Use
 from .literals import known, literal
 
 OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"}
+WORDS = {operator: word for word, operator in OPERATORS.items()}
 
 
 def parts_of(index: Expression) -> list[Expression]:
