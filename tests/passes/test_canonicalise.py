@@ -92,6 +92,10 @@ PAST = {
     'object.__setattr__(self, "a", x.a)': 'object.__setattr__(self, "a", x.a)',
     'object.__setattr__(x, "a", m)': 'object.__setattr__(x, "a", m)',
     'self.__dict__["a"] += m': 'self.__dict__["a"] += m',
+    "self.__dict__.update(x)": "for name, value in dict(x).items():\n            setattr(self, name, value)",
+    "vars(self).update(x)": "for name, value in dict(x).items():\n            setattr(self, name, value)",
+    "self.__dict__.update(locals())": "self.__dict__.update(locals())",  # it has self
+    "m.__dict__.update(x)": "m.__dict__.update(x)",
 }
 
 

@@ -6,6 +6,7 @@
     self.add_module("a", m),                 self.add_module("a", m)
     self.__setattr__("a", m)                 self.a = m
     self.__dict__["a"] = m                   self.a = m, in constructors
+    self.__dict__.update(d)                  for k, v in dict(d).items(): setattr(self, k, v)
     del self.a                               self.a = None, but of what runs
     m._modules["a"]                          m.a
     m._modules[name] = layer                 setattr(m, name, layer)
@@ -43,6 +44,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...model.expressions import Attribute, Call, Display, Lambda, Name, Subscript
+from ...model.fresh import Names
 from ...model.libraries import registers
 from ...model.names import dotted, imported
 from ...model.node import Expression
@@ -53,6 +55,7 @@ from ..pass_ import Changes, Pass
 from .by_name import (
     absent,
     asked,
+    one_by_one,
     passes_by,
     plain_call,
     set_by_name,
@@ -60,6 +63,7 @@ from .by_name import (
     stored,
     taken,
     takes_away,
+    updates,
     wrapped,
     wraps,
     written,
@@ -110,6 +114,9 @@ def run(scope: Scope, facts: Any = None) -> Changes:
         for stored_past in scope.nodes(Assign, ExpressionStatement):
             if set_past(scope, stored_past) is not None:
                 changes.replace(stored_past, lambda s: set_past(scope, s) or s)
+        for many in scope.nodes(ExpressionStatement):
+            if updates(scope, many):
+                changes.replace(many, lambda s: one_by_one(s, scope.receiver, Names(scope)))
     for statement in scope.nodes(ExpressionStatement):
         if (
             set_by_name(statement.expression) is not None

@@ -4,12 +4,13 @@ import keyword
 
 from ...model.constants import is_none
 from ...model.copy import clone
-from ...model.expressions import Attribute, Call, Constant, Name, Starred, Subscript
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
+from ...model.fresh import Names
 from ...model.names import dotted, everywhere, imported, root
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Compare
 from ...model.program import File, Function, Scope
-from ...model.statements import Assign, Delete, ExpressionStatement
+from ...model.statements import Assign, Block, Delete, ExpressionStatement, For
 
 _AROUND = frozenset(("weight_norm", "spectral_norm", "register_parametrization"))
 
@@ -108,6 +109,34 @@ def set_past(method: Function, statement: Statement) -> Assign | None:
     if dotted(own) != method.receiver or text is None or held and held.id in given:
         return None
     return Assign([Attribute(own, text)], value)
+
+
+def updates(method: Function, statement: ExpressionStatement) -> bool:
+    """`self.__dict__.update(options)`, whose names nobody knows here; `locals()` has self."""
+    call = statement.expression
+    if not isinstance(call, Call) or not plain_call(call, 1) or not _is_update(call.function):
+        return False
+    table, own = call.function.object, method.receiver  # type: ignore[attr-defined]
+    asked = isinstance(table, Call) and plain_call(table, 1) and dotted(table.function) == "vars"
+    held = table.arguments[0] if asked else table
+    if dotted(held) != (own if asked else f"{own}.__dict__"):
+        return False
+    words = (dotted(n.function) for n in call.arguments[0].walk() if isinstance(n, Call))
+    return "locals" not in words
+
+
+def _is_update(function: Expression) -> bool:
+    return isinstance(function, Attribute) and function.name == "update"
+
+
+def one_by_one(statement: ExpressionStatement, own: str, names: Names) -> For:
+    """`for name, value in dict(options).items(): setattr(self, name, value)`"""
+    (given,) = statement.expression.arguments  # type: ignore[attr-defined]
+    name, value = names.fresh("name"), names.fresh("value")
+    items = Call(Attribute(Call(Name("dict"), [given]), "items"))
+    target = Display("tuple", [Name(name), Name(value)])
+    stores = Call(Name("setattr"), [Name(own), Name(name), Name(value)])
+    return For(target, items, Block([ExpressionStatement(stores)]))
 
 
 def takes_away(method: Node | None, node: Delete) -> bool:
