@@ -778,3 +778,22 @@ def test_an_initialiser_of_a_method_that_fills_a_param_gets_a_key():
     weight, other = (module.init(jax.random.key(seed))["fc"]["weight"] for seed in (0, 1))
     np.testing.assert_array_equal(weight[:2], weight[2:])
     assert weight.std() > 0.4 and (weight != other).all()  # kaiming_normal_ of 4 inputs has 0.7
+
+
+STARTS = {
+    "handed to a function": "def start(w, init):\n    init(w)\n\n\ndef begin(w, std):\n    start(w, partial(nn.init.constant_, val=std))\n",
+    "of a function that makes one": "def rows(init):\n    def start(w):\n        for i in range(w.shape[0]):\n            init(w[i].view(5, 8))\n    return start\n\n\ndef begin(w, std):\n    w.data.zero_()\n",
+    "that draws": "def start(w, init):\n    init(w)\n\n\ndef begin(w, std):\n    start(w, partial(nn.init.normal_, std=math.sqrt(std)))\n",
+}
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_a_partial_of_an_initialiser_writes_what_it_is_given(name):
+    made = "init = rows(partial(nn.init.constant_, val=2.0))\n        init(self.w)" if "rows" in STARTS[name] else ""
+    source = f"import math\nfrom functools import partial\n{HEAD}{STARTS[name]}\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.w = nn.Parameter(torch.zeros(40, 40))\n        begin(self.w, 4.0)\n        {made}\n\n    def forward(self, x):\n        return x @ self.w\n"
+    assert_starts_as_in_torch(source)
+
+
+def test_a_partial_of_an_initialiser_that_changes_is_refused():
+    source = f"from functools import partial\n{HEAD}def start(w, init):\n    init(w)\n\n\nclass M(nn.Module):\n    def __init__(self, std):\n        super().__init__()\n        self.w = nn.Parameter(torch.zeros(4, 4))\n        init = [partial(nn.init.constant_, val=v) for v in (std, 2 * std)]\n        start(self.w, init[0])\n"
+    assert "unsupported" in {d.id for d in convert_source(source).diagnostics}

@@ -13,11 +13,13 @@ A closure over modules has none of their params and state; one in the method its
 from typing import Any
 
 from ..model.copy import clone, moved_copy
-from ..model.expressions import Call, Comprehension, Lambda, Name
+from ..model.expressions import Call, Comprehension, Constant, Lambda, Name
 from ..model.fresh import free, taken
+from ..model.functions import called_by
 from ..model.names import (
     bound_once,
     dotted,
+    imported,
     is_called,
     is_docstring,
     is_name,
@@ -25,7 +27,7 @@ from ..model.names import (
     own_names,
     rebound,
 )
-from ..model.node import Node, Statement
+from ..model.node import Expression, Node, Statement
 from ..model.program import Function, Parameter, Scope
 from ..model.statements import Assign, Return
 from .pass_ import Changes, Pass
@@ -74,15 +76,38 @@ def _made(factory: Function, call: Call) -> Function | None:
     returned = isinstance(rest[0], Return) and is_name(rest[0].expression, inner.name)
     plain = not any(p.kind or p.default for p in factory.parameters) and not any(call.keywords)
     fits = len(given) == len(call.arguments) == len(factory.parameters) and not rest[1:]
-    if not (returned and plain and fits and all(map(dotted, call.arguments))):
+    if not (returned and plain and fits and all(map(_is_said, call.arguments))):
         return None
     made = moved_copy(inner)
     used = [n for n in made.walk() if isinstance(n, Name) and n.id in given]
     if given.keys() & own_names(inner) or not any(map(is_called, used)):
         return None
     for name in used:
-        name.replace(clone(given[name.id]))
+        argument, around = given[name.id], name.parent
+        if isinstance(argument, Call) and isinstance(around, Call) and is_called(name):
+            around.replace(called_by(argument, around))
+        else:
+            name.replace(clone(argument))
     return made
+
+
+def _is_said(argument: Expression) -> bool:
+    """`self.norm`, `partial(nn.init.normal_, std=0.1)`: the same wherever it stands."""
+    if not isinstance(argument, Call):
+        return dotted(argument) is not None
+    if not argument.file or imported(argument.file, argument.function) != "functools.partial":
+        return False
+    words = argument.keywords[1:]
+    return all(map(_is_fixed, argument.arguments)) and None not in words and bool(words)
+
+
+def _is_fixed(node: Expression) -> bool:
+    """`nn.init.normal_`, `0.1`, `math.sqrt(5)`"""
+    if isinstance(node, Call):
+        return (dotted(node.function) or "").startswith("math.") and all(
+            map(_is_fixed, node.arguments)
+        )
+    return isinstance(node, Constant) or dotted(node) is not None
 
 
 def _stands(scope: Function, call: Call, factory: Function, made: Function) -> bool:
@@ -102,7 +127,7 @@ def _stands(scope: Function, call: Call, factory: Function, made: Function) -> b
             break
         if isinstance(around, (Comprehension, Lambda)):
             return False  # of its own names
-    parts = {dotted(a) or "" for a in call.arguments}
+    parts = {dotted(n) or "" for a in call.arguments for n in (a, *a.walk())}
     roots = {part.partition(".")[0] for part in parts}
     read = taken(made) - own_names(made) - roots - {made.name}
     if not isinstance(kept, Assign):

@@ -5,7 +5,10 @@ activate = partial(F.relu, inplace=True)
 
 x = activate(self.conv(x))                    →    x = F.relu(self.conv(x), inplace=True)
 
-So is a field of a class that keeps it, `self.act = activate`. What hands it on is refused.
+So is a field of a class that keeps it, `self.act = activate`. What hands it on is refused; but what
+is always written in place, a start, is handed on as a function that says so:
+
+build(partial(nn.init.normal_, std=0.1))      →    build(lambda w: nn.init.normal_(w, std=0.1))
 """
 
 import functools
@@ -14,10 +17,23 @@ from typing import Any
 from ..model.constants import is_constant
 from ..model.edits import leave_out
 from ..model.expressions import Attribute, Call, Constant, Lambda, Name
+from ..model.fresh import free
 from ..model.functions import called_by
-from ..model.names import bound_once, calls_of, dotted, everywhere, imported, is_own
-from ..model.node import Expression
-from ..model.program import Class, File, Function
+from ..model.names import (
+    bound_once,
+    calls_of,
+    dotted,
+    everywhere,
+    imported,
+    is_inplace,
+    is_own,
+    last_word,
+    names_in,
+    rebound,
+)
+from ..model.node import Expression, Node
+from ..model.operators import Binary, Unary
+from ..model.program import Class, File, Function, Parameter
 from ..model.project import Project
 from ..model.statements import Assign, Import
 from .pass_ import Changes, Pass
@@ -30,9 +46,37 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
         changes = Changes(file)
         for statement in [s for s in file.nodes(Assign) if _is_partial(s, file)]:
             _write_out(statement, file, project, changes)
+        for call in everywhere(file, Call):
+            if _is_start(call, file):
+                changes.replace(call, _as_function)
         if changes:
             found.append(changes)
     return found
+
+
+def _is_start(call: Call, file: File) -> bool:
+    """`partial(nn.init.normal_, std=0.1)`, whose arguments are the same when it is called."""
+    if not _is_of_torch(call, file) or not is_inplace(last_word(call.arguments[0])):
+        return False
+    around = [a for a in call.ancestors() if isinstance(a, Function)]
+    return all(_stays(n, around, file) for a in call.arguments[1:] for n in a.walk())
+
+
+def _stays(node: Node, around: list[Function], file: File) -> bool:
+    """Whether a part of an expression is the same at any time: `math.sqrt(5)`, a parameter."""
+    if isinstance(node, Call):
+        return imported(file, node.function).startswith("math.")
+    if not isinstance(node, Name):
+        return isinstance(node, (Constant, Attribute, Unary, Binary))
+    if imported(file, node):
+        return True
+    given = {p.name for function in around[:1] for p in function.parameters}
+    return node.id in given - rebound(around[0]) and not isinstance(node.parent, Attribute)
+
+
+def _as_function(call: Call) -> Expression:
+    name = free("w", set().union(*map(names_in, call.arguments)))
+    return Lambda([Parameter(name)], called_by(call, Call(Name(name), [Name(name)], [None])))
 
 
 def _write_out(statement: Assign, file: File, project: Project, changes: Changes) -> None:
@@ -100,15 +144,21 @@ def _is_partial(statement: Assign, file: File) -> bool:
 
 def _writes(value: Expression | None, file: File) -> bool:
     """`partial(F.relu, inplace=True)`, which is told nothing else than constants."""
-    if not isinstance(value, Call) or imported(file, value.function) != "functools.partial":
+    if not isinstance(value, Call) or not _is_of_torch(value, file):
+        return False
+    inplace = is_constant(value.keyword("inplace"), True) or is_inplace(
+        last_word(value.arguments[0])
+    )
+    return inplace and all(isinstance(a, Constant) for a in value.arguments[1:])
+
+
+def _is_of_torch(value: Call, file: File) -> bool:
+    """`partial(torch.f, word=1)`, which says all by its words."""
+    if imported(file, value.function) != "functools.partial":
         return False
     if not value.arguments or value.keywords[0] is not None or None in value.keywords[1:]:
         return False
-    function, *held = value.arguments
-    flag = value.keyword("inplace")
-    torch = imported(file, function).startswith("torch.")
-    plain = all(isinstance(a, Constant) for a in held)
-    return torch and plain and is_constant(flag, True)
+    return imported(file, value.arguments[0]).startswith("torch.")
 
 
 PASS = Pass("named_partials", (), run, of_project=True)

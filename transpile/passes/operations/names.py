@@ -199,6 +199,8 @@ def _fitting(
     given = dict(zip(call.keywords, call.arguments))
     if "inplace" in given and known(given["inplace"]) != Static(False, "bool"):
         return None
+    if is_inplace(getattr(node, "name", "")):
+        return None  # a start: it writes what it is given
     fitting = tuple(r for r in rules if left <= {p.name for p in r.parameters})
     names = [[p.name for p in r.parameters] for r in fitting]
     by_value = [r for r, own in zip(fitting, names) if own == names[0]]
