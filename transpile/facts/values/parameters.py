@@ -272,8 +272,9 @@ def _beside_others(seen: Module) -> Module:
 
 
 def _of_function(seen: Value | None, as_tensor: bool) -> Value:
-    """What other functions take is taken for a tensor where nothing says otherwise."""
-    if as_tensor:
+    """What other functions take is taken for a tensor where nothing says otherwise: `net.norm(x)`
+    is of a layer where calls give a module."""
+    if as_tensor and not (isinstance(seen, Module) and seen.classes):
         number = isinstance(seen, Static) and seen.type != "None"
         overruled = seen is None or seen == UNKNOWN or number
         host = isinstance(seen, Tensor) and seen.host
