@@ -11,8 +11,9 @@ from typing import Any
 
 from ..model.constants import is_none
 from ..model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, Read, Support
-from ..model.expressions import Attribute, Display, Name
+from ..model.expressions import Attribute, Display
 from ..model.libraries import spellings
+from ..model.names import is_name
 from ..model.node import Expression
 from ..model.program import Class, Function, Scope
 from ..model.project import Project
@@ -239,8 +240,8 @@ def _set(method: Function) -> Iterator[tuple[str, str, Expression]]:
         elif statement.expression is not None and not statement.operator:
             for target in statement.targets:
                 for name, value in pairs(target, statement.expression):
-                    if isinstance(name, Attribute) and isinstance(name.object, Name):
-                        if name.object.id == first:
+                    if isinstance(name, Attribute) and is_name(name.object, first):
+                        if name.name != "__dict__":  # which every object has
                             yield name.name, FIELD, value
 
 
