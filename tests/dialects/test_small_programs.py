@@ -5033,6 +5033,68 @@ class Net(nn.Module):
             fused.append(self.relu(out))
         return fused
 """
+# What one call may run is called in one way.
+CHOSEN_FUNCTIONS = """
+def first(net, z):
+    return net.fc(z * 2)
+
+
+def second(net, z, scale=1):
+    return net.norm(z) * scale
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.norm = nn.BatchNorm1d(4)
+
+    def forward(self, x, y):
+        run = second if x.dim() == 2 else first
+        for f in (first, second):
+            y = f(self, y)
+        return run(self, x) + y
+"""
+CHOSEN_CLOSURES = """
+def last(z):
+    return z * 2
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(4)
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        fs = []
+        for layer in (self.norm, self.fc):
+
+            def each(z, layer=layer):
+                return layer(z)
+
+            fs += [last, each]
+        for f in fs:
+            x = f(x)
+        return x + y
+"""
+# An object of no module that builds some.
+BUILT_BY_AN_OBJECT = """
+class Parts:
+    def __init__(self, n):
+        self.fc = nn.Linear(n, n)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        parts = Parts(4)
+        self.fc = parts.fc
+
+    def forward(self, x, y):
+        return self.fc(x) + y
+"""
+
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there, and functional of a list of the
@@ -5042,6 +5104,7 @@ APART = (
     ("CONSTANTS_IN_LISTS", "equinox"),  # reported: they would be trained
     ("LISTED_AT_TIMES", "equinox"),  # the same
     ("LISTED", "functional"),
+    ("CHOSEN_CLOSURES", "functional"),  # refused: a function inside has the params, another has not
     ("MASKS_OF_CHOSEN", "equinox"),  # refused: there is no place for what is new
     ("SETS_BY_A_METHOD", "equinox"),  # refused: modules are not set once they are built
     ("SECOND_NAME_OF_A_BUFFER", "functional"),  # refused: state is there when the model is built
@@ -5057,6 +5120,14 @@ def test_beside_torch(program, target):
     torch.manual_seed(0)
     inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
     verify(HEAD + globals()[program], "Net", "", inputs, target)
+
+
+def test_the_dict_of_an_object_is_no_field():
+    unpickled = "    def __setstate__(self, state):\n        self.__dict__ = state\n"
+    source = HEAD + "class Net(nn.Module):\n" + unpickled
+    (made,), _, _ = dialect.convert([given(source)], "", "equinox")
+    assert [d.id for d in made.diagnostics] == ["parameter-write"]
+    assert "__dict__:" not in made.code
 
 
 def test_a_walk_over_what_is_saved_begins_params():

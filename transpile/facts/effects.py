@@ -21,7 +21,7 @@ from .modules import Modules
 from .places import path_of, path_of_owner, paths_given, places_of, rooted, roots_of
 from .values.lattice import Class as ClassValue
 from .values.lattice import Function as FunctionValue
-from .values.lattice import Module, Torch, classes_of
+from .values.lattice import Functions, Module, Torch, classes_of
 
 OPEN = Effects(open=True)
 _DEEPEST = 12  # parts of a place; of a module that holds its like they would go on for ever
@@ -110,6 +110,8 @@ class EffectsOf:
         if isinstance(value, FunctionValue):
             path = path_of_owner(call.function)
             return [(value.function, path), *((f, path) for f in self.modules.instead(value))]
+        if isinstance(value, Functions) and all(f.owner is None for f in value.several):
+            return [(f.function, None) for f in value.ordered]
         if isinstance(value, Module) and isinstance(call, Apply) and call.each is not None:
             return self._calls_of_items(value, path_of(call.function))
         if isinstance(value, Module):

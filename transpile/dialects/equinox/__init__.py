@@ -77,7 +77,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     signatures = as_methods(project, solve, lambda t: t.takes or t.draws, reports)
     plan = Plan(project, facts, signatures, lists.names)
     walking.keep_order(project, facts, plan.ordered, walking.ALL)
-    for name in kept_draws(project, lambda f: plan.threads(f).draws):
+    for name in kept_draws(project, plan.draws_unasked):
         reports.report("draw-in-value", name, KEPT)
     for made in built_apart(facts.modules):
         reports.report("module-value", made, BUILT)

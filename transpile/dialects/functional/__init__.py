@@ -47,7 +47,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     threaded = lambda t: t.takes or t.draws or t.params or t.mode
     plan = Plan(project, facts, as_methods(project, solve, threaded, reports))
     walking.keep_order(project, facts, walking.Ordered(project, facts), (SUBMODULE,))
-    for name in kept_draws(project, lambda f: plan.threads(f).draws):
+    for name in kept_draws(project, plan.draws_unasked):
         reports.report("draw-in-value", name, KEPT)
     for made in built_apart(facts.modules):
         reports.report("module-value", made, BUILT)

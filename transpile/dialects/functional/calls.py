@@ -65,12 +65,14 @@ class Calls:
 
     def _call(self, call: Call) -> None:
         threads = self.conventions.of_call(call)
-        if is_lost(call, self.plan) or is_named(call, self.function, self.plan):
+        closure = self.conventions.is_closure(call)
+        unlike = closure and not threads.known
+        if unlike or is_lost(call, self.plan) or is_named(call, self.function, self.plan):
             self._refuse(call)
             return
         if threads.gives and checkpointed(call) is not None:
             self.reports.report("taken-for-granted", call, UPDATED)
-        if self.conventions.is_closure(call):
+        if closure:
             if threads.takes:
                 self._give(call, [Name(self.words.state)])
             return

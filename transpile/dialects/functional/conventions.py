@@ -175,7 +175,9 @@ class Conventions(Signatures):
     # --- the fixed point --------------------------------------------------------------------------
 
     def is_joint(self, call: Call) -> bool:
-        return not isinstance(call.function.value, Module)
+        if isinstance(call.function.value, Module):
+            return False
+        return len(set(map(is_inside, self.targets(call) or ()))) < 2  # one inside has the params
 
     def is_alike(self, target: Function, all: Threads) -> bool:
         owner = target.owner

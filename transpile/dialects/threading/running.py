@@ -50,6 +50,10 @@ class Plan:
     def threads(self, function: Function) -> Threads:
         return self.conventions.of(function)
 
+    def draws_unasked(self, function: Function) -> bool:
+        """Whether a function draws, and no call of one of several gives it a key."""
+        return self.threads(function).draws and function not in self.conventions.chosen
+
     def is_building(self, function: Function) -> bool:
         return function in self.conventions.building
 

@@ -12,7 +12,7 @@ from operator import or_
 from ...facts.effects import arrays_written
 from ...facts.modules import SPECTRAL_NORMS
 from ...facts.program import ProgramFacts
-from ...facts.values.lattice import Module
+from ...facts.values.lattice import Functions, Module
 from ...model.effects import BUFFER, MIXED, PARAM, Apply, Key, Mode, New, Read, Write
 from ...model.expressions import Call, Name
 from ...model.node import Expression, Node
@@ -51,6 +51,7 @@ class Signatures:
         while more := set().union(*(callers.get(f, ()) for f in self.keeping)) - self.keeping:
             self.keeping |= more
         self._group: dict[Function, Function] = {}
+        self.chosen: set[Function] = set()  # which calls of one of several functions run
         self._joined()
         self._threads: dict[Function, Threads] = {}
         self._asked: set[Function] = set()  # by what is being found
@@ -130,10 +131,12 @@ class Signatures:
 
     def _joined(self) -> None:
         for function in self.functions:
-            for call in function.nodes(Apply):
-                if not self.is_joint(call):
+            for call in function.nodes(Apply, Call):
+                several = isinstance(call.function.value, Functions)
+                if not several and type(call) is Call or not self.is_joint(call):
                     continue
                 targets = self.targets(call) or []
+                self.chosen.update(targets if several else ())
                 if not self._is_layers(function):  # torch's layers are called as such
                     targets = [t for t in targets if not self._is_layers(t)]
                 for other in targets[1:]:

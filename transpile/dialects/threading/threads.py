@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ...facts.modules import Modules
+from ...facts.values.lattice import Class as ClassValue
 from ...facts.values.lattice import Function as FunctionValue
-from ...facts.values.lattice import Module, Value
+from ...facts.values.lattice import Functions, Module, Value
 from ...model.effects import Apply, New
 from ...model.expressions import Call
 from ...model.names import dotted
@@ -37,6 +38,7 @@ class Threads:
         )
 
 
+_MAY_BUILD = (FunctionValue, Functions, ClassValue)  # of the user's own
 NOTHING = Threads()
 ANYTHING = Threads(True, True, True, False, True, True)
 
@@ -55,7 +57,7 @@ def is_threaded(node: Node) -> bool:
     """Whether a call may need what is threaded."""
     if isinstance(node, (Apply, New)):
         return True
-    return isinstance(node, Call) and isinstance(node.function.value, FunctionValue)
+    return isinstance(node, Call) and isinstance(node.function.value, _MAY_BUILD)
 
 
 def of_layers(value: Value | None, modules: Modules, asking: Mapping[str, Threads]) -> Threads:
