@@ -11,7 +11,7 @@ from ..model.effects import Unconverted
 from ..model.expressions import Call, Constant, Lambda
 from ..model.names import names_in
 from ..model.node import Expression, Node
-from ..model.program import File, Function, Scope
+from ..model.program import Class, File, Function, Scope
 from ..model.statements import Block, ExpressionStatement, For, If, While
 from ..passes.driver import give_up
 from ..source.formatting import LINE_LENGTH
@@ -75,7 +75,8 @@ def raising(node: Unconverted, spelled: Callable[[str], Expression]) -> Expressi
     that does when it is used, but for what writes to a model: that would be lost without a word.
     `spelled`: a name of the support file."""
     lost = isinstance(node.parent, ExpressionStatement) and node.id in _WRITES
-    word = "Unconverted" if _runs_at_import(node) and not lost else "unconverted"
+    kept = _runs_at_import(node) or isinstance(node.parent, Class)  # a decorator's runs then
+    word = "Unconverted" if kept and not lost else "unconverted"
     blocks = sum(isinstance(around, Block) for around in node.ancestors())
     beside = 4 * blocks + len(f'"{node.id}", "",')  # on the line of its arguments
     text = _lines(node.source, LINE_LENGTH - beside)

@@ -23,6 +23,7 @@ class Classes:
 
     def __init__(self) -> None:
         self._bases: dict[Class, list[Class | str]] = {}
+        self.unknown_bases: dict[Class, Expression] = {}  # `class Norm(norm)`, by what is given
         self._subclasses: dict[Class, list[Class]] = {}
         self._methods: dict[Class, dict[str, Function]] = {}
         self._assigned: dict[Class, dict[str, Expression]] = {}
@@ -37,6 +38,7 @@ class Classes:
     def forget_classes(self) -> None:
         """Begin to link anew."""
         self._bases.clear()
+        self.unknown_bases.clear()
         self._subclasses.clear()
         self._families.clear()
         self._modules.clear()

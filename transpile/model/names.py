@@ -18,7 +18,7 @@ from .expressions import (
 )
 from .node import Expression, N, Node, Statement
 from .program import Class, File, Function, Scope
-from .statements import Assign, Block, ExpressionStatement, For, Import, Return, With
+from .statements import Assign, Block, ExpressionStatement, For, If, Import, Return, With
 
 _SCOPES = frozenset({Function, Class, Lambda})
 _SIMPLE = (Assign, ExpressionStatement, Return)  # the most frequent of those without a block
@@ -239,6 +239,25 @@ def _bindings(scope: Scope) -> Counter[str]:
     found = Counter(name for node in everywhere(scope, *kinds) for name in binds(node))
     found.update(inner.name for inner in everywhere(scope, Function))
     return found
+
+
+def bound_around(node: Node, name: str) -> tuple[Node, list[Node]]:
+    """The nearest function around a node that binds a name, and what does: parameters, classes,
+    statements."""
+    for function in (a for a in node.ancestors() if isinstance(a, Function)):
+        found: list[Node] = [p for p in function.parameters if p.name == name]
+        found += [c for c in in_scope(function, Class) if c.name == name and c is not node]
+        kinds = (Assign, For, With)
+        found += [n for n in in_scope(function.body, *kinds) if name in binds(n)]
+        if found:
+            return function, found
+    return node, []
+
+
+def is_chosen(file: File, name: str) -> bool:
+    """Whether sides of an `if` of a file bind a name to one thing or another."""
+    sides = [a for a in file.nodes(Assign) if a.nearest(If) and name in binds(a)]
+    return len({text(a.expression) for a in sides if a.expression is not None}) > 1
 
 
 def calls_of(nodes: Iterable[Node]) -> list[Call]:

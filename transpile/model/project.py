@@ -1,5 +1,6 @@
 """The user's files as modules, with imports resolved between them."""
 
+import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -10,8 +11,8 @@ from .expressions import Constant, Name, Subscript
 from .functions import Functions
 from .import_paths import Folders, import_base
 from .libraries import canonical, is_built_on_torch
-from .names import dotted
-from .node import Expression, Statement
+from .names import bound_around, dotted, is_chosen
+from .node import Expression, Node, Statement
 from .program import Class, File, Function
 from .rulebook import Rulebook
 from .statements import Assign, Block, Handler, Import
@@ -85,7 +86,12 @@ class Project(Classes, Functions):
             for cls in self.names[file].all_classes:
                 plain = [b for b, word in zip(cls.bases, cls.keywords) if word is None]
                 for base in plain:
-                    self.add_base(cls, self._base(file, cls, dotted(base) or "?"))
+                    name = dotted(base.object if isinstance(base, Subscript) else base) or "?"
+                    found = self._base(file, cls, name)
+                    known = self._is_known(file, name, found)
+                    self.add_base(cls, found if known else "?")
+                    if not known:
+                        self.unknown_bases.setdefault(cls, base)
 
     @property
     def ordered(self) -> list[File]:
@@ -190,12 +196,36 @@ class Project(Classes, Functions):
 
     def _base(self, file: File, cls: Class, name: str) -> Definition | None:
         """What a class is made from: a name that is defined later is what was imported."""
-        found, names = self.resolve(file, name), self.names[file]
+        found, names = self._around(file, cls, name), self.names[file]
         if isinstance(found, Class) and found.file is file and name in names.imports:
             order = names.all_classes
             if order.index(found) >= order.index(cls):
                 return self.meaning(names.imports[name])
         return found
+
+    def _around(self, file: File, node: Node, name: str) -> Definition | None:
+        """What a dotted name means where a node stands, in a function or not; None where that has
+        it by what it is given, or by a choice."""
+        head, _, rest = name.partition(".")
+        function, bound = bound_around(node, head)
+        if not bound:
+            return self.resolve(file, name) if not is_chosen(file, head) else None
+        value = bound[0].expression if isinstance(bound[0], Assign) else None
+        alias = dotted(value)
+        if bound[1:] or not isinstance(bound[0], Class) and alias is None:
+            return None
+        if alias is not None:
+            return self._around(file, function, f"{alias}.{rest}" if rest else alias)
+        return bound[0] if not rest else None  # type: ignore[return-value]
+
+    def _is_known(self, file: File, name: str, found: Definition | None) -> bool:
+        """Whether what a class names as its base is a class, here or outside."""
+        if not isinstance(found, str):
+            return isinstance(found, Class)
+        names, head = self.names[file], name.partition(".")[0]
+        return (
+            found != name or head in names.imports or hasattr(builtins, head) or bool(names.stars)
+        )
 
     # --- reading a file --------------------------------------------------------------------------
 

@@ -39,6 +39,7 @@ _SORTED = (
 )
 _CONDITION = "a class of modules has this method under a condition: write one method that asks it"
 _FOLLOWED = "another method of this name follows in the class, which has no use for this one"
+_BASE = "what this class extends is not known, so its forward has no super(): name one class"
 _KEPT = (
     "a method that is kept on a module has the module with it, which is another once it is traced"
 )
@@ -69,6 +70,11 @@ def run(project: Project, facts: Any) -> list[Changes]:
             for method in below(b, Function)
         ]
         found += [_asked(method, _FOLLOWED) for method in _followed(cls)]
+    for cls, base in project.unknown_bases.items():
+        if "forward" in project.methods(cls) and not project.is_module(cls):
+            changes = Changes(cls)
+            changes.unconverted("module-value", base, _BASE)
+            found.append(changes)
     for function in traced if written else ():
         changes = Changes(function)
         for read in _tested(function):

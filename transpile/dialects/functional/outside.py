@@ -11,7 +11,7 @@ from ...model.effects import Apply, Key, Mode, New, Read, Support, Unconverted, 
 from ...model.expressions import Attribute, Call, Lambda, Name
 from ...model.names import names_assigned, names_in
 from ...model.node import Expression
-from ...model.program import File, Parameter
+from ...model.program import Class, File, Parameter
 from ...model.statements import Block, ExpressionStatement
 from ..faults import raising
 from ..fresh import fresh
@@ -36,7 +36,8 @@ def write(file: File, plan: Plan, reports: Reports) -> None:
         if isinstance(node, Expression) and not isinstance(node, Key):
             _expression(node, plan, reports)
     give_keys(file, reports)
-    for node in outside(file):
+    inner = [b for c in file.walk() if isinstance(c, Class) for b in c.bases]  # in functions too
+    for node in dict.fromkeys([*outside(file), *inner]):
         if isinstance(node, Unconverted):
             node.replace(raising(node, Support))
 
