@@ -6026,6 +6026,43 @@ def test_what_a_run_keeps_begins_before_layers_that_a_method_makes(target):
     verify(HEAD + KEPT_BEHIND_MADE_LAYERS, "Net", "", inputs, target)
 
 
+MADE_INTO_A_TENSOR = """
+class Scale(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        {}
+        if {} is not None:
+            self.size = torch.tensor({}, dtype=torch.float64)
+
+    def forward(self, x):
+        return x if self.size is None else x / self.size[0]
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two, self.three = Scale(None), Scale((4, 3)), Scale(5)
+
+    def forward(self, x, y):
+        return self.one(x) + self.two(x) + self.three(y)
+"""
+TWO_WAYS = "self.size = (size, size) if isinstance(size, int) else size"
+EITHER = "if isinstance(size, int):\n            {} = (size, size)\n        else:\n            {} = size"
+MADE_OF = {
+    "the attribute": (TWO_WAYS, "self.size", "self.size"),
+    "the attribute, set on both ways": (EITHER.format("self.size", "self.size"), "self.size", "self.size"),
+    "the parameter": ("if isinstance(size, int):\n            size = (size, size)\n        self.size = size", "size", "size"),
+    "a local name": (EITHER.format("given", "given") + "\n        self.size = given", "given", "given"),
+}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("case", MADE_OF)
+def test_what_a_constructor_makes_a_tensor_of_may_be_none(case, target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    verify(HEAD + MADE_INTO_A_TENSOR.format(*MADE_OF[case]), "Net", "", inputs, target)
+
+
 SAVES_LESS = """
 class Net(nn.Module):
     def __init__(self):

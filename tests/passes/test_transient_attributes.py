@@ -95,3 +95,41 @@ def test_transient_attributes(case):
     project.link()
     commit_all(transient_attributes.run(project))
     assert write(file) == program(body if wanted is None else wanted, other)
+
+
+TENSOR = "self.size = torch.tensor(self.size)"
+CONSTRUCTED = {
+    "what a tensor is made of": (
+        f"self.size = size\nif self.size is not None:\n    {TENSOR}",
+        "if size is not None:\n    size = torch.tensor(size)\nself.size = size",
+    ),
+    "a parameter that is asked for later": (
+        f"self.size = size\n{TENSOR}\nself.n = len(size)",
+        "size_2 = size\nsize_2 = torch.tensor(size_2)\nself.size = size_2\nself.n = len(size)",
+    ),
+    "a parameter that a loop asks for": (
+        f"self.size = size\nfor i in range(2):\n    {TENSOR}",
+        "size_2 = size\nfor i in range(2):\n    size_2 = torch.tensor(size_2)\nself.size = size_2",
+    ),
+    "set on both ways": (
+        f"if size:\n    self.size = size\nelse:\n    self.size = (1, 2)\n{TENSOR}",
+        "if size:\n    size_2 = size\nelse:\n    size_2 = (1, 2)\nsize_2 = torch.tensor(size_2)\nself.size = size_2",
+    ),
+    "set on one way": (f"if size:\n    self.size = size\n{TENSOR}", None),
+    "read by a method": (f"self.size = size\nself.other()\n{TENSOR}", None),
+    "read by a function": (f"self.size = size\nself.f = lambda: self.size\n{TENSOR}", None),
+    "made of something else": ("self.size = size\nself.size = torch.ones(3)", None),
+    "a parameter of torch's": ("self.size = size\nself.size = nn.Parameter(self.size)", None),
+}
+
+
+@pytest.mark.parametrize("case", CONSTRUCTED)
+def test_what_a_constructor_makes_a_tensor_of(case):
+    body, wanted = CONSTRUCTED[case]
+    head = "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self, size):\n"
+    before, after = (head + textwrap.indent(text, " " * 8) + "\n" for text in (body, wanted or body))
+    project = Project()
+    file = project.add(PurePosixPath("m.py"), lower(before, PurePosixPath("m.py")))
+    project.link()
+    commit_all(transient_attributes.run(project))
+    assert write(file) == after

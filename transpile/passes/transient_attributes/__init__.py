@@ -9,46 +9,25 @@ A cast is one of each call, of the value that the model was built with, and so i
 Python knows it in that call alone. So is what `self.outputs = {}` begins anew. Where others read or
 set the attribute too it stays as it is: they would not see it.
 
-    self.grid = np.zeros((n, 2))                   grid = np.zeros((n, 2))
-    self.grid[:, 0] = np.arange(n)            →    grid[:, 0] = np.arange(n)
-    self.grid = torch.from_numpy(self.grid)        self.grid = torch.from_numpy(grid)
-
-A tensor is NumPy's array under a local name until it is made of that, and a ParameterList or
-ParameterDict a plain list or dict.
-
-    self.pe = torch.zeros(n, d)               pe = torch.zeros(n, d)
-    self.pe[:, 0::2] = torch.sin(x)      →    pe[:, 0::2] = torch.sin(x)
-                                              self.pe = pe
-
-And what a constructor fills has a local name until it is filled.
+What a constructor does with them is in constructed.py.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-from ..facts.size_syntax import is_size
-from ..model.constants import is_none
-from ..model.expressions import (
-    Attribute,
-    Call,
-    Comprehension,
-    Constant,
-    Dictionary,
-    Display,
-    Lambda,
-    Name,
-    Subscript,
-)
-from ..model.fresh import Names
-from ..model.names import dotted, everywhere, is_target
-from ..model.node import Expression, Node
-from ..model.operators import Compare, Conditional
-from ..model.program import Class, Function
-from ..model.project import Project
-from ..model.statements import Assign, Block, Return
-from ..model.statements import Pass as PassStatement
-from .attributes import Attributes
-from .pass_ import Changes, Pass
+from ...facts.size_syntax import is_size
+from ...model.constants import is_none
+from ...model.expressions import Attribute, Call, Constant, Dictionary, Display
+from ...model.names import dotted, everywhere, is_target
+from ...model.node import Expression, Node
+from ...model.operators import Compare, Conditional
+from ...model.program import Class, Function
+from ...model.project import Project
+from ...model.statements import Assign, Block
+from ...model.statements import Pass as PassStatement
+from ..attributes import Attributes
+from ..pass_ import Changes, Pass
+from .constructed import as_local, fill, is_written, keep_apart, until_tensor
 
 _DEVICES = frozenset(("cuda", "cpu"))
 _CASTS = frozenset(("to", "type_as", "float", "double", "half", "bfloat16"))
@@ -63,11 +42,12 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
             continue
         changes = Changes(function)
         for assign in function.nodes(Assign):
-            if places := _until_tensor(assign, me, project):
-                _as_local(places[0], places[1:], changes)
+            if places := until_tensor(assign, me, project):
+                as_local(places[0], places[1:], changes)
         if function.name == "__init__":
             for assign in function.nodes(Assign):
-                _fill(assign, me, named, changes)
+                fill(assign, me, named, changes)
+            keep_apart(function, me, named, changes)
             found.append(changes)
             continue
         for assign in function.nodes(Assign):
@@ -82,7 +62,7 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
                     continue
                 reads = _reads(assign, target, function, cls, named, is_fresh(given))
                 if reads or reads is not None and moved is None:
-                    _as_local(target, reads, changes)
+                    as_local(target, reads, changes)
         found.append(changes)
     return found
 
@@ -98,74 +78,6 @@ def _own(assign: Assign, me: str) -> Iterator[tuple[Attribute, Expression | None
             given = values[i] if len(values) == len(parts) else value
             if isinstance(part, Attribute) and dotted(part.object) == me:
                 yield part, given
-
-
-def _until_tensor(assign: Assign, me: str, project: Project) -> list[Attribute]:
-    """The places of an attribute from where it is NumPy's array, or a list of params, to where a
-    tensor, or a ParameterList, is made of it; none where others may read it in between."""
-    target, block = assign.targets[0], assign.parent
-    if not isinstance(target, Attribute) or dotted(target.object) != me or assign.operator:
-        return []
-    listed = isinstance(assign.expression, (Dictionary, Display, Comprehension))
-    if not isinstance(block, Block) or not (listed or _calls(assign.expression, "numpy.", project)):
-        return []
-    makers = "torch.nn.Parameter" if listed else "torch."
-    found = [target]
-    for statement in block.body[block.body.index(assign) + 1 :]:
-        whole = isinstance(statement, Assign) and dotted(statement.targets[0]) == dotted(target)
-        part = statement.expression if whole else statement  # type: ignore[attr-defined]
-        before = len(found)
-        for node in part.walk():
-            if isinstance(node, (Function, Lambda)) or _hands_on(node, me):
-                return []
-            if isinstance(node, Attribute) and dotted(node) == dotted(target):
-                found.append(node)
-        if whole:
-            return found if len(found) > before and _calls(part, makers, project) else []
-    return []
-
-
-def _fill(assign: Assign, me: str, named: Attributes, changes: Changes) -> None:
-    """Give a tensor a local name from where it is made to the last statement that writes into it,
-    if nobody else may read or set the attribute in between."""
-    target, block, value = assign.targets[0], assign.parent, assign.expression
-    if not isinstance(target, Attribute) or dotted(target.object) != me or assign.operator:
-        return
-    if not isinstance(block, Block) or target.name in named.texts:  # `register_buffer("mask", m)`
-        return
-    if not _calls(value, "torch.", named.project) or _calls(value, "torch.nn.", named.project):
-        return
-    places, reads, last = [target], list[Attribute](), None
-    for statement in block.body[block.body.index(assign) + 1 :]:
-        nodes = list(statement.walk())
-        if any(isinstance(n, (Function, Lambda, Return)) or _hands_on(n, me) for n in nodes):
-            break
-        own = [n for n in nodes if isinstance(n, Attribute) and dotted(n) == dotted(target)]
-        if any(map(is_target, own)):
-            break
-        reads += own
-        if any(isinstance(n.parent, Subscript) and _is_written(n) for n in own):
-            places, reads, last = places + reads, [], statement
-    if last is not None:
-        name = _as_local(target, places[1:], changes)
-        changes.insert_after(last, [Assign([Attribute(Name(me), target.name)], Name(name))])
-
-
-def _hands_on(node: Node, me: str) -> bool:
-    """`self.fill()`, `fill(self)`: what runs may read any attribute."""
-    part = node.parent
-    called = isinstance(part, Attribute) and getattr(part.parent, "function", None) is part
-    return dotted(node) == me and (not isinstance(part, Attribute) or called)
-
-
-def _calls(value: Node | None, library: str, project: Project) -> bool:
-    """Whether a value is computed by functions of a library."""
-    for call in [n for n in value.walk() if isinstance(n, Call)] if value is not None else ():
-        name, file = dotted(call.function), call.file
-        found = project.resolve(file, name) if name is not None and file is not None else None
-        if isinstance(found, str) and found.startswith(library):
-            return True
-    return False
 
 
 def is_fresh(value: Expression | None) -> bool:
@@ -250,19 +162,8 @@ def _is_more(read: Attribute, target: Attribute, fresh: bool) -> bool:
     """Whether it is another's, is set, or is called, as a module is."""
     around = read.parent
     called = isinstance(around, Call) and around.function is read
-    written = is_target(read) if fresh else _is_written(read)
+    written = is_target(read) if fresh else is_written(read)
     return called or dotted(read) != dotted(target) or written
-
-
-def _is_written(read: Node) -> bool:
-    """`self.mask = m`, `self.cache[:n] = k`, `self.cache[0].add_(1)`: others see it."""
-    part, around = read, read.parent
-    while isinstance(around, (Attribute, Subscript)) and around.object is part:
-        part, around = around, around.parent
-    if is_target(part):
-        return True
-    called = isinstance(around, Call) and around.function is part and isinstance(part, Attribute)
-    return called and part.name.endswith("_")  # type: ignore[attr-defined]
 
 
 def _is_apart(other: Attribute, cls: Class, project: Project) -> bool:
@@ -277,13 +178,6 @@ def _is_apart(other: Attribute, cls: Class, project: Project) -> bool:
         return False
     family = [*project.order(cls), *project.descendants(cls)]
     return owner not in family or function.name == "__init__"
-
-
-def _as_local(target: Attribute, reads: list[Attribute], changes: Changes) -> str:
-    name = Names(changes.scope).fresh(target.name)
-    for node in [target, *reads]:
-        changes.replace(node, lambda _: Name(name))
-    return name
 
 
 PASS = Pass("transient_attributes", (), run, of_project=True)
