@@ -52,7 +52,7 @@ CASES = {
     "y = «[1, 'a']»": Sequence(Static(), (Static(1, "int"), Static("a", "str"))),
     "y = «{'a': torch.zeros(1)}»": Mapping(Tensor()),
     "y = «np.zeros(3)»": NUMPY,
-    "def f(n):\n    if n is not None: n = torch.ones(n)\n    return «n»\nf(2), f(None)": Tensor(none=True),
+    "def f(n):\n    if n is not None: n = torch.ones(n)\n    return «n»\nf((2, 3)), f(None)": Tensor(none=True),
     "y = «len([1])»": INT,
     "y = «isinstance(1, int)»": BOOL,
     "y = «print»": External("builtins.print"),

@@ -63,7 +63,7 @@ def _by_none(test: Compare, then: Env, other: Env) -> None:
     if not isinstance(left, Name) or not isinstance(right, Constant) or right.constant is not None:
         return
     value = then.get(left.id)
-    if left.id in then and value == UNKNOWN:
+    if value == UNKNOWN or isinstance(value, (Sequence, Mapping)):  # which None is merged into
         if test.operators[0] in ("is", "is not"):
             (then if test.operators[0] == "is" else other)[left.id] = NONE
     elif isinstance(value, (Tensor, Module)):
