@@ -75,3 +75,33 @@ def test_what_functions_make_of_modules_alone_stays():
     made = "def make(n, norm):\n    return norm(n) if norm else nn.Identity()\n\n"
     body = "class M(nn.Module):\n    def __init__(self, norm=nn.LayerNorm):\n        super().__init__()\n        self.n = make(3, norm)\n\n    def forward(self, x):\n        return self.n(x)\n"
     assert "as_module" not in convert_source(HEAD + made + body).code
+
+
+PLAIN = {  # what is kept, how the functional output calls it, and whether Equinox asks what it takes
+    "a function or a layer without params": ("F.relu if a else nn.GELU()", "self.f(x)", False),
+    "a lambda or a layer with params": ("nn.LayerNorm(4) if a else lambda t: t", 'self.f(params["f"], x)', False),
+    "a function or dropout": ("nn.Dropout(0.5) if a else F.relu", "self.f(x, key=key, training=training)", True),
+    "what the run names, or a layer": ('getattr(F, "gelu" if a else "relu")', "self.f(x)", False),
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_functions_of_arrays_take_what_the_layers_beside_them_take(name):
+    made, called, any_way = PLAIN[name]
+    source = HEAD + MODULE.format(made=made)
+    result = convert_source(source)
+    assert called in result.code and "apply(" not in result.code, result.code
+    equinox = convert_source(source, target="equinox").code
+    assert ("nn.call(" in equinox) == any_way, equinox
+    x = torch.randn(3, 4)
+    for a in (True, False):
+        torch_module, module = both_modules(source, result, a)
+        params, state = from_torch(torch_module, module)
+        got, _ = module.apply(params, state, jnp.asarray(x.numpy()), key=jax.random.key(0))
+        np.testing.assert_allclose(got, torch_module.eval()(x).detach(), 1e-4, 1e-5, err_msg=result.code)
+
+
+def test_a_lambda_that_holds_a_module_is_no_plain_function():
+    made = "nn.GELU() if a else lambda t, l=self.l: l(t)"
+    source = HEAD + MODULE.format(made=made).replace("        self.f", "        self.l = nn.Linear(4, 4)\n        self.f")
+    assert "module-value" in {d.id for d in convert_source(source, target="equinox").diagnostics}

@@ -78,6 +78,7 @@ PROGRAMS = {
     "guarded import of what torch has not": "try:\n    from torch._six import inf\nexcept ImportError:\n    inf = float('inf')\n\n\ndef f(x, y):\n    return x.clamp(max=inf) * y",
     "torch._check": "torch._check(x.dim() == 2, lambda: f'{x.dim()} dims')\nreturn x * y",
     "getattr of torch with a default": "g = getattr(torch, 'no_such_thing', None) or torch.exp\nreturn g(x) + getattr(F, 'relu', None)(y)",
+    "getattr of F with a default, by a name that the run tells": "def g(t, act):\n    f = getattr(F, act, None)\n    return t if f is None else f(t)\nreturn g(x, 'gelu') * g(y, 'relu')",
     "type by a tensor type": "return x.gt(0).type(torch.FloatTensor) * y.type(torch.DoubleTensor) + x.type(y.dtype)",
     "numpy of a tensor": "import numpy as np\n\n\ndef f(x, y):\n    z = torch.exp(x.detach())\n    return np.sqrt(z) * y + torch.from_numpy(np.array(x.detach())) + np.prod(x.shape)",
     "set_grad_enabled off and on": "z = y * 1\nif y.dim() > 1:\n    torch.set_grad_enabled(False)\nw = x * y\nif y.dim() > 1:\n    torch.set_grad_enabled(True)\ntorch.set_grad_enabled(False)\nv = x * 3\ntorch.set_grad_enabled(True)\nreturn z * w + x * v",

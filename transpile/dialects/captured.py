@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from ..facts.modules import Modules
-from ..facts.values.lattice import External, Functions, Module, classes_of, is_param
+from ..facts.values.lattice import LAMBDA, External, Functions, Module, classes_of, is_param
 from ..facts.values.lattice import Function as Bound
 from ..model.effects import BoundMethod, Declare, New, Read, Support, Write
 from ..model.expressions import Attribute, Call, Display, Lambda, Name
@@ -26,7 +26,6 @@ from ..model.statements import Assign, ExpressionStatement
 from .placed import parameter_for
 from .reports import Reports
 
-_LAMBDA = External("lambda")
 WHY = "a function that is kept on a module holds modules, which are others once the model is traced"
 OBJECT = (
     "an object, or a set, that is kept on a module holds this one, which is another once the model "
@@ -206,7 +205,7 @@ def _held(value: Expression) -> Iterator[Expression]:
     function back, `partial(f, self.fc)`."""
     if isinstance(value, Call):
         partial = last_word(value.function) == "partial"
-        if partial or isinstance(value.value, (Bound, Functions)) or value.value == _LAMBDA:
+        if partial or isinstance(value.value, (Bound, Functions)) or value.value == LAMBDA:
             for argument in value.arguments:
                 yield from _held(argument)
         else:

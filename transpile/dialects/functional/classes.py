@@ -1,10 +1,7 @@
 """A class of modules: its bases, its constructor with `init`, its methods."""
 
-from functools import reduce
-from operator import or_
-
 from ...facts.values.calls import is_super
-from ...facts.values.lattice import Module, Sequence, Value, named_classes
+from ...facts.values.lattice import Module, Sequence
 from ...model.copy import clone
 from ...model.effects import Apply, Support
 from ...model.expressions import Attribute, Call, Comprehension, Constant, Display, ForClause, Name
@@ -16,16 +13,15 @@ from ...model.statements import Assign, Block, If, Return
 from ..reports import Reports
 from ..threading.counting import at_start
 from ..threading.properties import setters
-from ..threading.threads import Threads
 from .constructor import Constructor
 from .functions import Running
 from .given import LISTS
+from .kept_modules import WORDS, takes
 from .plan import Plan
 
 _PART = "is a part of torch's layer, and has no params here: write out what it does"
 _BUILDING = "a function inside of a constructor has no params, state or mode: make it a method"
 _MADE_LATER = "extends a list of params: extend nn.Module, and hold the list in it"
-WORDS = ("params", "state", "key", "training")
 PLAIN = ("torch.nn.Module", "torch.nn.modules.module.Module", "transpile.layer.Module")
 
 
@@ -158,7 +154,7 @@ class ClassWriter:
         checks: list[Assign] = []
         for name, value in self.plan.facts.values.assumed(constructor).items():
             held = value.element if isinstance(value, Sequence) else value
-            given = self._words(held)
+            given = takes(held, self.plan)
             if isinstance(value, Sequence):
                 if given is not None and not _kept_as_list(constructor, name, given):
                     each = _each(Name(name), given)
@@ -175,33 +171,13 @@ class ClassWriter:
         for check in reversed(checks):
             at_start(constructor.body, check)
 
-    def _words(self, value: Value) -> list[Expression] | None:
-        """The effects that a parameter is known to need; None where it may need any."""
-        threads = self._of_known(value)
-        if not threads:
-            return None
-        takes = reduce(or_, threads)
-        needed = (takes.params, takes.takes, takes.draws, takes.mode)
-        return [Constant(word) for word, asked in zip(WORDS, needed) if asked]
-
-    def _of_known(self, value: Value) -> list[Threads] | None:
-        """What those take that a parameter is known to be, or to make; None for one that is not
-        known."""
-        modules = self.plan.modules
-        if isinstance(value, Module):
-            given = self.plan.facts.effects.given(value) if value.checked else None
-            return [self.plan.threads(call) for call in given] if given else None
-        found = [modules.find(c, "__call__") for c in modules.classes_of(named_classes(value))]
-        known = [self.plan.threads(call) for call in found if call is not None]
-        return known if len(known) == len(found) else None
-
     def _checked(self, constructor: Function, name: str) -> bool:
         """Whether a module is checked where it is kept, or by the class above that it goes to."""
         calls = [call for call in constructor.nodes(Call, Apply) if _is_of(call, name)]
         kept = [c for c in calls if getattr(c.function, "name", "") == "as_module"]
-        for call in kept:  # what a name stands for there may be more than what was given
-            value = call.arguments[0].value
-            if (given := self._words(value) if value is not None else None) is not None:
+        for call in (c for c in kept if len(c.arguments) == 1):
+            value = call.arguments[0].value  # the name may stand for more there than was given
+            if (given := takes(value, self.plan)) is not None:
                 call.append(Display("list", given))
         above = [
             c for c in calls if isinstance(c.function, Attribute) and is_super(c.function.object)

@@ -72,6 +72,8 @@ class Conventions(Signatures):
         **dict.fromkeys(SPECTRAL_NORMS, Threads(takes=True, gives=True, params=True, mode=True)),
     }
 
+    wraps_functions = True
+
     def __init__(self, project: Project, facts: ProgramFacts, kept: Iterable[str] = ()) -> None:
         self.as_given = AsGiven(facts.modules, facts.effects, facts.values)
         super().__init__(project, facts, kept)

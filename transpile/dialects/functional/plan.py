@@ -8,7 +8,8 @@ from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Module, Sequence, Value, classes_of
 from ...model.constants import is_none
 from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, New, NewArray, Support
-from ...model.expressions import Attribute, Call, Constant, Name
+from ...model.expressions import Call, Constant, Name
+from ...model.names import is_own
 from ...model.node import Expression
 from ...model.operators import Boolean, sides
 from ...model.program import Class, Function
@@ -237,11 +238,6 @@ def _ways(value: Expression | None) -> list[Expression]:
 
 
 def _is_own(value: Expression) -> bool:
-    """Whether a value is another submodule: `self.first`."""
-    return (
-        isinstance(value, Attribute)
-        and isinstance(value.object, Name)
-        and not (
-            value.object.value is not None and not getattr(value.object.value, "is_self", False)
-        )
-    )
+    """Whether a value is another submodule: `self.first`, and not `jnp.tanh`."""
+    made = value.nearest(Function)
+    return made is not None and is_own(value, made.receiver)

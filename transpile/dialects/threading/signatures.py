@@ -29,6 +29,7 @@ class Signatures:
     """The threads of functions and calls, of a project and of the layers that it uses, or that
     stay in its support file: `kept` names these."""
 
+    wraps_functions = False  # whether a plain function that is kept as a module can be given a key
     # what layers ask for that compute an array of the layer which they stand for
     computing = dict.fromkeys(SPECTRAL_NORMS, Threads(takes=True, gives=True))
 
@@ -242,7 +243,9 @@ class Signatures:
         if not isinstance(value, Module) or not value.checked:
             return None
         given = self.effects.given(value)
-        return replace(reduce(or_, map(self.of, given)), known=False) if given else None
+        found = reduce(or_, map(self.of, given or []), NOTHING)
+        keyless = value.function and found.draws and not self.wraps_functions
+        return replace(found, known=False) if given and not keyless else None
 
     def _holds_or_not(self, call: Call) -> bool:
         """Whether a call may be of a container, which runs what it holds, and of another module:

@@ -13,7 +13,7 @@ from ...model.statements import Assign, Block, Declaration, Delete, ExpressionSt
 from ..bindings import read
 from ..effects import EffectsOf
 from ..values import lattice
-from ..values.lattice import FUNCTION, External, Tensor, Torch, Value
+from ..values.lattice import CLOSED_LAMBDA, FUNCTION, LAMBDA, Tensor, Torch, Value
 from .carrying import Carrying
 
 GROWING = frozenset("append extend insert pop remove clear update setdefault add discard".split())
@@ -173,7 +173,7 @@ def _is_function(node: Expression) -> bool:
     value = node.value
     if isinstance(value, (lattice.Function, lattice.Class, Torch)):
         return True
-    if value in (FUNCTION, External("lambda")) or isinstance(node, (Lambda, Support)):
+    if value in (FUNCTION, LAMBDA, CLOSED_LAMBDA) or isinstance(node, (Lambda, Support)):
         return True
     word = dotted(node) or ""
     number = isinstance(value, (Tensor, lattice.Static))

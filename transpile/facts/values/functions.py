@@ -6,17 +6,19 @@ from ...model import expressions as nodes
 from ...model.expressions import Lambda
 from ...model.names import dotted
 from ...model.program import Function, Parameter
+from ..bindings.activity import free
 from . import lattice, parameters
 from .frame import Argument, Env, Frame
 from .joins import join, sequence
 from .lattice import (
+    CLOSED_LAMBDA,
     INITIALISER,
+    LAMBDA,
     MISSING,
     NONE,
     PLACED,
     UNKNOWN,
     Class,
-    External,
     Mapping,
     Module,
     Sequence,
@@ -74,7 +76,10 @@ def _result_for(frame: Frame, function: Function, given: Env) -> Value:
 
 def lambda_(frame: Frame, node: Lambda, env: Env) -> Value:
     of_lambda(frame, node, env, [])
-    return INITIALISER if _initialises(frame, node, env) else External("lambda")
+    if _initialises(frame, node, env):
+        return INITIALISER
+    closed = not free(node) and all(p.default is None for p in node.parameters)
+    return CLOSED_LAMBDA if closed else LAMBDA
 
 
 def _initialises(frame: Frame, node: Lambda, env: Env) -> bool:

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from .lattice import (
+    CLOSED_LAMBDA,
     FUNCTION,
     GENERATORS,
     INITIALISER,
+    LAMBDA,
     MISSING,
     NONE,
     REFUSED,
@@ -112,6 +114,7 @@ def _modules(a: Module, b: Module) -> Value:
         flags,
         (a.open or b.open) and all(m.checked or not m.open for m in (a, b)),
         a.still and b.still,
+        a.function or b.function,
     )
 
 
@@ -181,7 +184,9 @@ def _of_two_kinds(a: Value, b: Value) -> Value:
             return Sequence(join(held, other))  # `self.flows if forward else reversed(…)`
     if is_initialiser(a) and is_initialiser(b):
         return INITIALISER
-    if all(v == FUNCTION or isinstance(v, Torch) and v.function for v in (a, b)):
+    if a in (LAMBDA, CLOSED_LAMBDA) and b in (LAMBDA, CLOSED_LAMBDA):
+        return LAMBDA
+    if _is_plain(a) and _is_plain(b):
         return FUNCTION
     first, second = named_classes(a), named_classes(b)
     if first and second and (is_open(a) or is_open(b)):
@@ -202,10 +207,20 @@ def _of_two_kinds(a: Value, b: Value) -> Value:
     for one, other in ((a, b), (b, a)):
         if isinstance(one, Module) and other == REFUSED:
             return one
+        if isinstance(one, Module) and _is_plain(other):
+            checked = one.checked or not one.open
+            return dataclasses.replace(one, open=True, checked=checked, function=True)
         if isinstance(one, Module):
             open_ = not isinstance(other, (Tensor, Static, Sequence, Mapping))
             return dataclasses.replace(one, open=True, checked=False) if open_ else UNKNOWN
     return UNKNOWN
+
+
+def _is_plain(value: Value) -> bool:
+    """Whether it is a function of arrays alone, which holds nothing."""
+    if isinstance(value, Torch):
+        return value.function
+    return value in (FUNCTION, CLOSED_LAMBDA)
 
 
 def _held(value: Module | Sequence) -> Value | None:

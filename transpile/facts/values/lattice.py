@@ -78,10 +78,11 @@ class Module(Value):
     none: bool = False
     inplace: bool | None = False  # writes its argument; None where only some do
     is_self: bool = False
-    whole: bool = False  # made with all the params that it can do without: `bias=True`
+    whole: bool = False  # with all the params that it can do without: `bias=True`
     flags: frozenset[tuple[str, bool | None]] = frozenset()  # that say what its calls return
     checked: bool = False  # open, but dialects see to it that others take no more than the classes
     still: bool = False  # made without dropout, `nn.LSTM(n, n)`: its calls draw nothing
+    function: bool = False  # open, since it may be a plain function: `F.relu if b else nn.GELU()`
 
     @property
     def is_bare(self) -> bool:
@@ -178,6 +179,10 @@ class External(Value):
     name: str
 
 
+LAMBDA = External("lambda")
+CLOSED_LAMBDA = External("closed lambda")  # which reads what it is given alone: `lambda x: x`
+
+
 @dataclass(frozen=True)
 class Object(Value):
     """An instance of a class of the user's that is no module, by its own self."""
@@ -215,14 +220,8 @@ class Mapping(Value):
 
 # Generators of Python, NumPy and torch: an object goes by the name of its class.
 GENERATORS = frozenset(
-    {
-        "torch.Generator",
-        "random.Random",
-        "random.SystemRandom",
-        "numpy.random.Generator",
-        "numpy.random.RandomState",
-        "numpy.random.default_rng",
-    }
+    "torch.Generator random.Random random.SystemRandom numpy.random.Generator"
+    " numpy.random.RandomState numpy.random.default_rng".split()
 )
 REFUSED = External("")  # what is set on self by a call that raises: another value stands there
 CHECKS = frozenset(f"math.{n}" for n in ("isclose", "isfinite", "isinf", "isnan"))  # jnp has them

@@ -188,11 +188,13 @@ def _by_name(c: Conversion, node: Call) -> bool:
         return True
     if not isinstance(holder, Torch):
         return False
-    if len(node.arguments) == 3:  # `getattr(torch, "compiler", None)`: there is no such thing here
+    three = len(node.arguments) == 3
+    if three and isinstance(getattr(known(node.arguments[1]), "const", None), str):
+        # `getattr(torch, "compiler", None)`: it is not there
         c.changes.replace(node, lambda call: call.arguments[2])
         c.visit(node.arguments[2])
         return True
-    rules = c.rulebook.find(f"{holder.name}[name]") if len(node.arguments) == 2 else ()
-    if rules:
-        c.apply(node, rules, holder.name, arguments_of(node)[1:])
+    rules = c.rulebook.find(f"{holder.name}[name]")
+    if rules:  # which raises for what it lacks: `getattr(F, activation, None)` has no None
+        c.apply(node, rules, holder.name, arguments_of(node)[1:2])
     return bool(rules)

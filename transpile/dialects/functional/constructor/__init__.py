@@ -8,6 +8,7 @@ zeros_(self.fc.bias)                     params["fc"]["bias"] = jnp.zeros_like(â
 from collections.abc import Set
 
 from ....facts.modules import ARRAYS, FIELD, SUBMODULE
+from ....facts.values.lattice import Value
 from ....model.constants import is_none
 from ....model.copy import clone
 from ....model.effects import BUFFER, CONSTANT, PARAM, Declare, Read, Support, Tie
@@ -19,13 +20,14 @@ from ....model.program import Class, Function, Parameter
 from ....model.statements import Assign, ExpressionStatement
 from ...reports import Reports, report_untrained
 from .. import control
+from ..kept_modules import keep
 from ..numbers import apart
 from ..plan import Plan
 from .arrays import take_out
 from .available import Available
 from .bases import beginnings_above
 from .beginnings import Beginning, draws, give_property, method
-from .building import Building, may_be_function
+from .building import Building
 from .copies import write_copies
 from .events import Events
 from .lent import draw_lent
@@ -171,8 +173,8 @@ class Constructor:
         if declare.kind in (CONSTANT, BUFFER) and value is not None:
             if self.cls is not None and self.plan.holds(self.cls, declare.name) == CONSTANT:
                 _held(value, self.plan)
-        if declare.kind == SUBMODULE and value is not None and may_be_function(value):
-            value.wrap(lambda value: Call(Support("as_module"), [value]))
+        if declare.kind == SUBMODULE and value is not None:
+            keep(value, self.plan, self._attribute(declare.name))
         plain = Assign(declare.targets, declare.expression)
         declare.become(plain)
         for part in plain.children():
@@ -187,9 +189,12 @@ class Constructor:
             if type(target) is not Attribute or value is None or assign.operator:
                 continue
             own = is_own(target, function.receiver)
-            if own and self.plan.is_child(self.cls, target.name) and may_be_function(value):
+            if own and self.plan.is_child(self.cls, target.name):
                 if not isinstance(value, Call) or not isinstance(value.function, Support):
-                    value.wrap(lambda value: Call(Support("as_module"), [value]))
+                    keep(value, self.plan, self._attribute(target.name))
+
+    def _attribute(self, name: str) -> Value | None:
+        return self.plan.facts.values.attribute(self.cls, name) if self.cls is not None else None
 
     # --- methods that `init` calls ----------------------------------------------------------------
 

@@ -8,7 +8,7 @@ self.modules()               nn.modules(self)
 from typing import TypeGuard
 
 from ....facts.values.lattice import Function as FunctionValue
-from ....facts.values.lattice import Functions, Module, Tensor
+from ....facts.values.lattice import Functions, Module
 from ....facts.values.vocabulary import PARAMETERS, WALKS
 from ....model.constants import is_none
 from ....model.effects import (
@@ -26,7 +26,7 @@ from ....model.effects import (
     Walk,
     Write,
 )
-from ....model.expressions import Attribute, Call, Constant, Display, Lambda, Name
+from ....model.expressions import Attribute, Call, Constant, Lambda, Name
 from ....model.names import dotted
 from ....model.node import Expression, Node
 from ....model.operators import Boolean, Conditional, Unary, asks_for_none
@@ -41,6 +41,7 @@ from ...threading.probes import dry_run, gives_shapes, is_dry
 from ...threading.threads import NOTHING
 from ..constants import constant
 from ..given import is_given
+from ..kept_modules import keep, may_be_function
 from ..plan import Plan
 from ..turns import going_over
 from .beginnings import draws
@@ -154,7 +155,7 @@ class Building:
         if isinstance(function, Name) and function.id == "setattr" and len(node.arguments) == 3:
             own, name, made = node.arguments
             if isinstance(made, Call) and may_be_function(made):
-                made.wrap(lambda made: Call(Support("as_module"), [made]))
+                keep(made, self.plan)
             elif isinstance(made.value, Module):  # which must be one: children() has no other
                 if not _is_self(own.value) and not isinstance(name, Constant):
                     self.reports.report("taken-for-granted", node, _REPLACED)
@@ -261,13 +262,3 @@ def _is_array(test: Node | None) -> TypeGuard[Call]:
     """`isinstance(m.bias, jax.Array)`"""
     asks = isinstance(test, Call) and dotted(test.function) == "isinstance"
     return asks and dotted(test.arguments[1]) == "jax.Array"  # type: ignore[union-attr]
-
-
-def may_be_function(value: Expression) -> bool:
-    """Whether what is kept as a submodule may be a plain function: it was given, or made by what
-    was given."""
-    if isinstance(value, Conditional):
-        return may_be_function(value.body) or may_be_function(value.orelse)
-    if isinstance(value, (New, Display)) or is_none(value) or isinstance(value.value, Tensor):
-        return False
-    return not isinstance(value.value, Module) or value.value.open
