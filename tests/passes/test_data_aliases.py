@@ -25,6 +25,14 @@ CASES = {
     "b = x.bias.view(n(), -1)\nb.data[:, 4] = 1": None,
     "w = x.weight\nn = w.size(0)\ninit.normal_(w, 0, n)": "n = x.weight.size(0)\ninit.normal_(x.weight, 0, n)",
     "if x:\n    w = x.weight\n    init.zeros_(w.data)": "if x:\n    init.zeros_(x.weight.data)",
+    "for n, p in self.lstm.named_parameters():\n    w = p\n    w.data.uniform_(-1, 1)": (
+        "for n, p in self.lstm.named_parameters():\n    p.data.uniform_(-1, 1)"
+    ),
+    "for p in self.lstm.parameters():\n    w = p.data\n    w.fill_(1)": (
+        "for p in self.lstm.parameters():\n    p.data.fill_(1)"
+    ),
+    "for p in self.lstm.parameters():\n    w = p\n    p = p + 1\n    w.data.fill_(1)": None,
+    "for p in self.lstm.parameters():\n    w = p\n    y = w + 1": None,
     # it is only read, or may be another by then
     "w = x.weight\nx.weight = None\ninit.zeros_(w)": None,
     "w = x.weight\ny = w + 1": None,

@@ -10,22 +10,28 @@ b.data[:, 4] += 1
 weight = conv.weight                      →    n = conv.weight.size(0)
 n = weight.size(0)                             init.normal_(conv.weight, 0, math.sqrt(2 / n))
 init.normal_(weight, 0, math.sqrt(2 / n))
+
+for p in self.lstm.parameters():               for p in self.lstm.parameters():
+    w = p                                 →        p.data.uniform_(-1, 1)
+    w.data.uniform_(-1, 1)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..model.copy import clone
 from ..model.expressions import Attribute, Call, Constant, Name
-from ..model.names import below, dotted, everywhere, is_data, rebound, root
+from ..model.names import below, binds, dotted, everywhere, is_data, rebound, root, target_names
 from ..model.node import Expression, Node
 from ..model.operators import Unary
 from ..model.program import Function, Scope
-from ..model.statements import Assign, Block
+from ..model.statements import Assign, Block, For
 from .pass_ import Changes, Pass
 from .written import is_written
+
+_WALKS = frozenset({"parameters", "named_parameters"})
 
 
 def run(scope: Scope, facts: Any = None) -> Changes:
@@ -56,14 +62,15 @@ def _found(function: Function) -> Iterator[tuple[Assign, str]]:
         if len(statement.targets) != 1 or statement.operator or not isinstance(target, Name):
             continue
         path, viewed = _viewed(value, changing)
+        walked = _is_walked(statement, value)
         words = path.split(".") if path is not None else [""]
-        if target.id in changing or words[0] in ("", *changing):
+        if target.id in changing or not walked and words[0] in ("", *changing):
             continue
         uses, block = list(_uses(function, target.id, statement)), statement.parent
         if not isinstance(block, Block) or not _are_below(uses, block):
             continue
         own = words[0] == me and block is function.body and is_data(value)
-        if not viewed and not own and not any(map(_is_filled, uses)):
+        if not viewed and not own and not walked and not any(map(_is_filled, uses)):
             continue
         above = {".".join(words[:i]) for i in range(2, len(words) + 1)}
         last = max((use.start for use in uses), default=0)
@@ -73,6 +80,22 @@ def _found(function: Function) -> Iterator[tuple[Assign, str]]:
         through = [use for use in uses if not viewed or is_data(use.parent)]
         if any(map(is_written, through)):
             yield statement, target.id
+
+
+def _is_walked(statement: Assign, value: Expression | None) -> bool:
+    """Whether a value is what a walk over params goes by, `p` or `p.data`."""
+    name = dotted(value.object if is_data(value) else value)
+    for loop in (a for a in statement.ancestors() if isinstance(a, For)):
+        if name is not None and name in target_names(loop.target):
+            call = loop.iterable
+            way = call.function if isinstance(call, Call) else None
+            bound = {n for part in loop.body.walk() for n in _bound_by(part)}
+            return isinstance(way, Attribute) and way.name in _WALKS and name not in bound
+    return False
+
+
+def _bound_by(node: Node) -> Iterable[str]:
+    return binds(node) if isinstance(node, (Assign, For)) else ()
 
 
 def _viewed(value: Expression | None, changing: set[str]) -> tuple[str | None, bool]:
