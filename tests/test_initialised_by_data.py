@@ -1,5 +1,6 @@
 """Layers that the first batch gives their params: a method that forward calls writes them, under a flag that is a buffer."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -65,3 +66,28 @@ def test_in_eval_mode():
 def test_names_that_clash_are_refused():
     source = HEAD + LAYER.format(write=WRITES["data"], test=TESTS[0], call="mean = input * 2\n            self.initialize(mean)")
     assert "parameter-write" in {d.id for d in convert_source(source).diagnostics}
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("write", WRITES)
+def test_layers_in_equinox(write, test):
+    """The module holds more than arrays: functions, and its mode."""
+    layer = LAYER.replace("return ", "return self.acts[0](input) + ").replace("self.register", "self.acts = [torch.tanh]\n        self.register")
+    source = HEAD + layer.format(write=WRITES[write], test=test, call="self.initialize(input)")
+    result = convert_source(source, target="equinox")
+    assert {d.id for d in result.diagnostics} == {"parameter-write"}, result.code
+    x = torch.randn(4, 3) * 2 + 1
+    theirs, module = both_modules(source, result, 3)
+
+    @eqx.filter_jit
+    def run(model, state, x):
+        return model(x, state)
+
+    for initialised in (0, 1):
+        theirs.initialized.fill_(initialised)
+        model, state = from_torch(theirs, module)
+        got, state = run(model, state, jnp.asarray(x.numpy()))
+        grads = eqx.filter_grad(lambda model, state=state: (model(jnp.asarray(x.numpy()), state)[0] ** 2).sum())(model)
+        np.testing.assert_allclose(got, theirs(x).detach().numpy(), 1e-5, 1e-5)
+        assert int(state.get(model.initialized)) == int(theirs.initialized) == 1
+        assert float(jnp.abs(grads.loc).min()) > 0 and float(jnp.abs(grads.scale).min()) > 0

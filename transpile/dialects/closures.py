@@ -17,7 +17,7 @@ from ..model.copy import clone
 from ..model.effects import Support
 from ..model.expressions import Attribute, Call, Constant, Display, Lambda, Name
 from ..model.layout import comments
-from ..model.names import names_in
+from ..model.names import is_name, names_in
 from ..model.node import Expression, Statement
 from ..model.program import Function, Parameter
 from ..model.statements import Assign, Block, ExpressionStatement, Return
@@ -29,10 +29,11 @@ Row = tuple[str, Expression]  # a name, and the array whose rows it is turn by t
 
 
 class Closures:
-    """Writes the control of one function. `fresh(name)` gives a name that the user has not."""
+    """Writes the control of one function. `fresh(name)` gives a name that the user has not;
+    `module`: that of its module, which holds more than arrays."""
 
-    def __init__(self, fresh: Callable[[str], str]) -> None:
-        self.fresh = fresh
+    def __init__(self, fresh: Callable[[str], str], module: str | None = None) -> None:
+        self.fresh, self.module = fresh, module
 
     # --- the primitives, as jax.lax has them --------------------------------------------------
 
@@ -41,6 +42,8 @@ class Closures:
     ) -> Expression:
         """The call that takes one of two sides."""
         word = lax("cond") if _certain(node) else Support("choose")
+        if self.module is not None and any(is_name(o, self.module) for o in operands):
+            word = Call(Support("over_modules"), [word])
         return Call(word, [node.test, *sides, *operands])
 
     def repeat(

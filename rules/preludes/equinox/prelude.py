@@ -311,6 +311,33 @@ def with_data(module, path, value):
     return eqx.tree_at(where, module, lax.stop_gradient(value) + (old - lax.stop_gradient(old)))
 
 
+def over_modules(cond):
+    """``lax.cond`` for operands that are modules, too: what is no array in one stays as it is."""
+
+    def apart(values):
+        def of(value):
+            return jax.tree.map(eqx.is_array, value) if isinstance(value, eqx.Module) else True
+
+        arrays = jax.tree.map(of, values, is_leaf=lambda value: isinstance(value, eqx.Module))
+        return eqx.partition(values, arrays)
+
+    def call(test, then, otherwise, *operands):
+        given, rest = apart(operands)
+        kept = []
+
+        def of(side):
+            def run(given):
+                made, held = apart(side(*eqx.combine(given, rest)))
+                kept.append(held)
+                return made
+
+            return run
+
+        return eqx.combine(cond(test, of(then), of(otherwise), given), kept[0])
+
+    return call
+
+
 def unconverted(id, source):
     """What could not be converted: it raises where its value is needed."""
     raise NotImplementedError(f"[{id}] not converted: {source}")

@@ -1,17 +1,22 @@
 """Params whose data `forward` writes: they have the new value for the rest of the call.
 
 self.w.data.clamp_(-1, 1)   →   self = nn.with_data(self, "w", self.w.clip(-1, 1))
+self.initialize(x)          →   self = self.initialize(x)
 
-The caller's module stays as it is, which is said.
+The caller's module stays as it is, which is said. A method that gives nothing and that only
+`forward` calls, on `self`, gives the module; in others a write is refused.
 """
 
 from ...model.copy import clone
 from ...model.edits import block_of
 from ...model.effects import PARAM, Read, Support, Write
+from ...model.endings import completes
 from ...model.expressions import Call, Constant, Name
 from ...model.program import Function
-from ...model.statements import Assign, Block, For, If
+from ...model.statements import Assign, ExpressionStatement, Return
 from ..reports import Reports
+from ..threading.param_writers import is_plain
+from ..threading.threads import calls_of
 from ..ties import below
 from .plan import Plan
 
@@ -23,16 +28,28 @@ FOR_THE_CALL = (
 
 def write_for_the_call(function: Function, plan: Plan, reports: Reports) -> None:
     """Let the module of a call have the params that it writes."""
-    if function.name != "__call__" or function.owner is None or not function.parameters:
+    gives = function in plan.param_writers.found
+    if not gives and function.name != "__call__" or function.owner is None:
+        return
+    if not function.parameters:
         return
     me = function.receiver
     for write in list(function.nodes(Write)):
         path = _path(write, function, plan)
-        if path is None or not _is_plain(write, function):
+        if path is None or not is_plain(write, function):
             continue
         reports.report("parameter-write", write, FOR_THE_CALL)
         made = Call(Support("with_data"), [Name(me), Constant(path), clone(write.value)])
         block_of(write).substitute(write, [Assign([Name(me)], made)])
+    for call in [c for c in calls_of(function) if plan.param_writers.run(c)]:
+        statement = call.parent
+        assert isinstance(statement, ExpressionStatement)
+        block_of(statement).substitute(statement, [Assign([Name(me)], call)])
+    if gives:
+        for statement in function.nodes(Return):
+            statement.replace(Return(Name(me)))
+        if completes(function.body):
+            function.body.append([Return(Name(me))])
 
 
 def _path(write: Write, function: Function, plan: Plan) -> str | None:
@@ -45,9 +62,3 @@ def _path(write: Write, function: Function, plan: Plan) -> str | None:
     if holder is None or plan.ties.of(function.owner).array(holder, target.name) is not None:
         return None
     return f"{holder}.{target.name}" if holder else target.name
-
-
-def _is_plain(write: Write, function: Function) -> bool:
-    """Whether it stands where a name can be bound again: not in what becomes a closure."""
-    around = list(write.ancestors())
-    return all(type(a) in (Block, If, For) for a in around[: around.index(function)])

@@ -169,7 +169,9 @@ class Running(running.Running):
         return sum(name != "state" for name in placed) - bound_self
 
     def _carried(self, node: Statement) -> list[str]:
-        return ["state"] if self.threads.gives and "state" in bound(node) else []
+        inside, me = bound(node), self.function.receiver
+        module = [me] if self.function.owner is not None and me in inside else []
+        return module + (["state"] if self.threads.gives and "state" in inside else [])
 
     def _parameters(self) -> None:
         """`state` is the last before the star, `key` behind it."""

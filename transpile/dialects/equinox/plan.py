@@ -14,6 +14,7 @@ from ...model.program import Class, Function
 from ...model.project import Project
 from ...source.lower_ast import expression
 from ..threading import running
+from ..threading.param_writers import Writers, is_plain
 from ..threading.reserved import rename_parameters
 from ..threading.signatures import Signatures
 from ..walking import Ordered
@@ -40,6 +41,7 @@ class Plan(running.Plan):
         self.inferring = self._inferring()
         self.ordered = Ordered(project, facts)
         owners = self.settle(facts)
+        self.param_writers = Writers(signatures, is_plain)
         self._unset = {
             (cls, name)
             for cls in owners

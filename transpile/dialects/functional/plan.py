@@ -17,12 +17,12 @@ from ...model.project import Project
 from ...model.statements import Return
 from ..placed import CONTAINERS
 from ..threading import running
+from ..threading.param_writers import Writers
 from ..threading.reserved import rename_parameters
 from .cheap import properties, written_outside
 from .conventions import Conventions
 from .listed import registered
 from .numbers import numbers
-from .param_writers import Writers
 from .turns import Companions
 
 WORDS = frozenset(("params", "state", "key", "training"))  # by which a model is called

@@ -178,7 +178,7 @@ def write_blocks(
 ) -> None:
     """Write the blocks under control of data as calls of `lax`. `carried`: what of params and state
     a block gives anew."""
-    closures = Closures(fresh)
+    closures = Closures(fresh, function.receiver if function.owner is not None else None)
     for node in reversed(list(function.nodes(*KINDS))):
         names = carried(node)
         made: list[Statement] | None
