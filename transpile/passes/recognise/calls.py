@@ -18,16 +18,19 @@ from ...model.node import Expression
 from ...model.program import Class, Function
 from .forward import CALL, is_renamed
 from .scene import Scene
+from .unknown_classes import made_of_unknown
 
 
 class Effectful:
-    """The functions that may do more than give a value: run modules, read arrays of them, draw."""
+    """The functions that may do more than give a value: run modules, read arrays of them, draw;
+    `makers`: the calls of what is not known that make modules."""
 
     def __init__(self, facts: ProgramFacts) -> None:
         self.facts = facts
         functions = list(facts.project.functions())
         direct = [f for f in functions if self._is_direct(f)]
         self.functions = with_callers(facts.values.calls, direct, functions)
+        self.makers = made_of_unknown(facts)
 
     def _is_direct(self, function: Function) -> bool:
         of, project = self.facts.values.of, self.facts.project
@@ -65,6 +68,8 @@ def call(scene: Scene, node: Call, effectful: Effectful) -> None:
         _run(scene, node)
     elif _makes_module(scene, node, value):
         scene.changes.become(node, _new)
+    elif node in effectful.makers:
+        scene.changes.change(node, _of_unknown)
     elif isinstance(value, lattice.Class) and _is_given_module(scene, node):
         _run(scene, node)
     elif classes := _asked(scene, function, value):
@@ -100,6 +105,12 @@ def _of_one(classes: frozenset[Class]) -> Callable[[Call], None]:
         call.become(made)
 
     return change
+
+
+def _of_unknown(call: Call) -> None:
+    made = _new(call)
+    made.value = Module(open=True)
+    call.become(made)
 
 
 def _run(scene: Scene, node: Call) -> None:
