@@ -5095,6 +5095,27 @@ class Net(nn.Module):
         return self.fc(x) + y
 """
 
+# A layer's bias is asked for its truth by what fills it, while the model is built: several numbers have none.
+TRUTH_OF_A_BIAS = """
+def fill(m):
+    if isinstance(m, nn.Linear):
+        nn.init.constant_(m.weight, 0.5)
+        if m.bias:
+            nn.init.constant_(m.bias, 3.0)
+        if not m.bias:
+            nn.init.constant_(m.weight, 0.25)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4, bias=False)
+        self.one = nn.Linear(4, 1)
+        self.apply(fill)
+
+    def forward(self, x, y):
+        return self.fc(x) + self.one(y)
+"""
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there, and functional of a list of the
@@ -11001,3 +11022,14 @@ def test_a_generator_gives_no_changed_module():
     source += "    def forward(self, x):\n        for _ in swapped(self):\n            x = x * self.scale\n        return x\n"
     (made,), _, _ = dialect.convert([given(HEAD + source)], "", "equinox")
     assert "parameter-write" in [d.id for d in made.diagnostics]
+
+
+@pytest.mark.parametrize("target", ["flax", "equinox"])
+def test_the_truth_of_a_bias_is_whether_it_is_there(target):
+    (made,), support, _ = dialect.convert([given(HEAD + TRUTH_OF_A_BIAS)], "", target)
+    cls = converted(made.code, support)["Net"]
+    with in_float64():
+        ours = built(lambda **keys: cls(**keys), cls)
+    ours = ours[0] if isinstance(ours, tuple) else ours
+    got = [np.unique(np.asarray(a)).tolist() for a in (ours.fc.weight, ours.one.weight, ours.one.bias)]
+    assert got == [[0.25], [0.5], [3.0]], made.code

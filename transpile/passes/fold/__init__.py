@@ -9,12 +9,25 @@ recognise.
 What the user decides by constants of their own stays.
 """
 
+from functools import partial
+
 from ...facts.program import ProgramFacts
-from ...facts.values.lattice import NUMPY, External, Method, Module, Torch
-from ...model.expressions import Attribute, Call, Display, Name
+from ...facts.values.lattice import (
+    BOOL,
+    NUMPY,
+    External,
+    Method,
+    Module,
+    Tensor,
+    Torch,
+    is_param,
+    is_traced,
+)
+from ...model.expressions import Attribute, Call, Constant, Display, Name
 from ...model.node import Expression
+from ...model.operators import Boolean, Compare, Unary
 from ...model.program import Class, Function, Scope
-from ...model.statements import Assign, Delete, ExpressionStatement
+from ...model.statements import Assign, Delete, ExpressionStatement, If
 from ..pass_ import Changes, Pass
 from .branches import Branches
 from .casts import Casts
@@ -44,6 +57,9 @@ def run(scope: Scope, facts: ProgramFacts) -> Changes:
     casts.run()
     Devices(changes, branches.is_gone, casts.spare).run()
     Frozen(changes, branches.is_gone).run()
+    for asked in scope.nodes(Attribute) if facts.stage(scope) == "building" else ():
+        if _asks_for_one(asked) and not branches.is_gone(asked):
+            changes.wrap(asked, partial(_is_there, tests=_tests(asked)))
     for assign in scope.nodes(Assign):
         if _sets_backend(assign) and not branches.is_gone(assign):
             changes.remove(assign)
@@ -58,6 +74,37 @@ def run(scope: Scope, facts: ProgramFacts) -> Changes:
             if not branches.is_gone(statement):
                 _delete(changes, statement, own)
     return changes
+
+
+def _asks_for_one(node: Attribute) -> bool:
+    """`if m.bias:` of a layer, which may have none: torch gives several numbers no truth."""
+    around, value, owner = node.parent, node.value, node.object.value
+    classes = owner.classes if isinstance(owner, Module) else frozenset()
+    optional = isinstance(value, Tensor) and value.none
+    if not is_param(value) or not optional and any(isinstance(c, Class) for c in classes):
+        return False
+    if isinstance(around, Unary):
+        return around.operator == "not"
+    return isinstance(around, Boolean) or isinstance(around, If) and around.test is node
+
+
+def _is_there(node: Expression, tests: list[Expression]) -> Expression:
+    made = Compare([node, Constant(None)], ["is not"])
+    for known in (made, *tests):
+        known.value = BOOL
+    return made
+
+
+def _tests(node: Expression) -> list[Expression]:
+    """What is as static as a test that is part of it: `m.bias and m.affine`."""
+    found, around = list[Expression](), node.parent
+    while isinstance(around, (Boolean, Unary)):
+        beside = [n for n in around.children() if n is not node and isinstance(n, Expression)]
+        if any(n.value is not None and is_traced(n.value) for n in beside):
+            break
+        found.append(around)
+        node, around = around, around.parent
+    return found
 
 
 def _names(target: Expression) -> list[Name]:
