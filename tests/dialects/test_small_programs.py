@@ -5094,6 +5094,20 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.fc(x) + y
 """
+# A param under a second name that nobody asks for, of a container that grows on some ways.
+SECOND_NAME_UNREAD = """
+class Net(nn.Module):
+    def __init__(self, plain=False):
+        super().__init__()
+        layers = [nn.Linear(4, 4)]
+        if not plain:
+            layers += [nn.ReLU()]
+        self.out = nn.Sequential(*layers)
+        self.out_weight = self.out[0].weight
+
+    def forward(self, x, y):
+        return self.out(x) + y
+"""
 
 # A layer's bias is asked for its truth by what fills it, while the model is built: several numbers have none.
 TRUTH_OF_A_BIAS = """
@@ -5141,6 +5155,12 @@ def test_beside_torch(program, target):
     torch.manual_seed(0)
     inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
     verify(HEAD + globals()[program], "Net", "", inputs, target)
+
+
+def test_a_second_name_that_is_read_is_refused():
+    source = HEAD + SECOND_NAME_UNREAD.replace("+ y", "+ y @ self.out_weight")
+    (made,), _, _ = dialect.convert([given(source)], "", "equinox")
+    assert [d.id for d in made.diagnostics] == ["tied-weight"], made.code
 
 
 def test_the_dict_of_an_object_is_no_field():

@@ -107,11 +107,13 @@ class Building:
     def _tie(self, tie: Tie) -> None:
         """One owner: the other side holds nothing, and its calls are given the owner's."""
         holder, name = dotted(tie.target.object), tie.target.name
-        if not self.plan.ties.knows(tie, self.cls, self.self_name):
-            self.reports.refuse("tied-weight", tie, UNSEEN)
-            return
-        if holder == self.self_name and name not in self.plan.arrays(self.cls):
+        known = self.plan.ties.knows(tie, self.cls, self.self_name)
+        alone = holder == self.self_name and name not in self.plan.arrays(self.cls)
+        if alone and (known or name not in self.plan.read):
             block_of(tie).remove(tie)  # `self.w = self.p` is a name alone
+            return
+        if not known:
+            self.reports.refuse("tied-weight", tie, UNSEEN)
             return
         none = may_lack(tie, self.plan.modules)
         block_of(tie).substitute(tie, self.places.store(tie.target, Constant(None), none))

@@ -6,9 +6,9 @@ from ...facts.stored import becomes_another
 from ...facts.unset import possibly_none
 from ...facts.values.lattice import Module, Sequence, Value
 from ...model.constants import is_none
-from ...model.effects import BUFFER, MIXED, PARAM, Mode, Read, Support, Write
+from ...model.effects import BUFFER, MIXED, PARAM, Mode, Read, Support, Tie, Write
 from ...model.expressions import Attribute, Call, Name
-from ...model.names import is_own
+from ...model.names import everywhere, is_own
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.project import Project
@@ -36,6 +36,8 @@ class Plan(running.Plan):
         self.project, self.modules, self.facts = project, facts.modules, facts
         self.signatures = self.conventions = signatures
         self.listed = listed  # the fields with the names of what a property lists
+        attributes = [n for file in project.ordered for n in everywhere(file, Attribute, Read)]
+        self.read = {n.name for n in attributes if not is_tied(n)}
         self.methods = {f.name for f in project.functions() if f.owner is not None}
         self._modes: dict[Class, bool] = {}
         self.inferring = self._inferring()
@@ -190,3 +192,8 @@ class Plan(running.Plan):
             if "__init__" in self.modules.home(one).methods(one):
                 return one
         return cls
+
+
+def is_tied(array: Attribute) -> bool:
+    """Whether it is the one that becomes another's."""
+    return isinstance(array.parent, Tie) and array.parent.target is array
