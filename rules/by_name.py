@@ -102,6 +102,16 @@ WINDOWS = {
     "hann_window": hann_window,
 }
 
+DTYPES = {
+    "bfloat16": jnp.bfloat16,
+    "double": jnp.float64,
+    "float": jnp.float32,
+    "float16": jnp.float16,
+    "float32": jnp.float32,
+    "float64": jnp.float64,
+    "half": jnp.float16,
+}
+
 LAYERS = [
     CELU,
     ELU,
@@ -175,9 +185,9 @@ def function_named(name):
 @rule("torch[name]")
 def torch_named(name):
     """What torch itself calls so. Raises NotImplementedError where the tables above have none."""
-    if name not in WINDOWS:
-        return function_named(name)
-    return WINDOWS[name]
+    if name in DTYPES:
+        return DTYPES[name]
+    return WINDOWS[name] if name in WINDOWS else function_named(name)
 
 
 @rule("torch.nn[name]")

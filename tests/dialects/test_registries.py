@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from transpile import convert_source
+
 from .test_small_programs import HEAD, TARGETS
 from .verified import verify
 
@@ -87,3 +89,10 @@ def test_what_a_registry_builds(name, target):
     registry, register, functions, made = BUILT[name]
     source = registry + CLASSES.format(register=register) + functions + NET.format(made=made)
     verify(HEAD + source, "Net", "4", [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
+def test_what_is_built_of_a_known_class_is_not_wrapped():
+    registry, register, functions, made = BUILT["a table"]
+    source = HEAD + registry + CLASSES.format(register=register) + functions + NET.format(made=made)
+    code = convert_source(source).code
+    assert code.count("as_module") == 2 and "self.l = nn.Linear(n, n)" in code, code

@@ -8,7 +8,7 @@ self.act = act                              self.act = nn.as_module(act)
 from functools import reduce
 from operator import or_
 
-from ...facts.values.lattice import UNKNOWN, Module, Tensor, Value, named_classes
+from ...facts.values.lattice import Module, Tensor, Value, named_classes
 from ...model.constants import is_none
 from ...model.effects import New, Support
 from ...model.expressions import Call, Constant, Display, Name
@@ -38,7 +38,7 @@ def may_be_function(value: Expression) -> bool:
     if isinstance(value, Conditional):
         return may_be_function(value.body) or may_be_function(value.orelse)
     if isinstance(value, New):  # `REGISTRY[name](dim)`, but not `norm_layer(dim)`
-        return value.function.value == UNKNOWN and not isinstance(value.function, Name)
+        return value.value == Module(open=True) and not isinstance(value.function, Name)
     if isinstance(value, Display) or is_none(value) or isinstance(value.value, Tensor):
         return False
     return not isinstance(value.value, Module) or value.value.open
