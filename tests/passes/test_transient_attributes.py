@@ -115,6 +115,10 @@ CONSTRUCTED = {
         f"if size:\n    self.size = size\nelse:\n    self.size = (1, 2)\n{TENSOR}",
         "if size:\n    size_2 = size\nelse:\n    size_2 = (1, 2)\nsize_2 = torch.tensor(size_2)\nself.size = size_2",
     ),
+    "an array of NumPy's, which is written first": (
+        "self.size = np.zeros(3)\nself.size[0] = 1\nself.size = torch.from_numpy(self.size)",
+        "size_2 = np.zeros(3)\nsize_2[0] = 1\nself.size = torch.from_numpy(size_2)",
+    ),
     "set on one way": (f"if size:\n    self.size = size\n{TENSOR}", None),
     "read by a method": (f"self.size = size\nself.other()\n{TENSOR}", None),
     "read by a function": (f"self.size = size\nself.f = lambda: self.size\n{TENSOR}", None),
@@ -126,7 +130,7 @@ CONSTRUCTED = {
 @pytest.mark.parametrize("case", CONSTRUCTED)
 def test_what_a_constructor_makes_a_tensor_of(case):
     body, wanted = CONSTRUCTED[case]
-    head = "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self, size):\n"
+    head = "import numpy as np\nimport torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self, size):\n"
     before, after = (head + textwrap.indent(text, " " * 8) + "\n" for text in (body, wanted or body))
     project = Project()
     file = project.add(PurePosixPath("m.py"), lower(before, PurePosixPath("m.py")))

@@ -41,13 +41,15 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
         if cls is None or me is None or not project.is_module(cls):
             continue
         changes = Changes(function)
+        local: set[Node] = set()  # what one of these has given a name, the next leaves alone
         for assign in function.nodes(Assign):
             if places := until_tensor(assign, me, project):
                 as_local(places[0], places[1:], changes)
+                local.update(places)
         if function.name == "__init__":
             for assign in function.nodes(Assign):
-                fill(assign, me, named, changes)
-            keep_apart(function, me, named, changes)
+                local.update(fill(assign, me, named, changes, local))
+            keep_apart(function, me, named, changes, local)
             found.append(changes)
             continue
         for assign in function.nodes(Assign):

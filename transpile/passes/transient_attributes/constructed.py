@@ -64,16 +64,18 @@ def until_tensor(assign: Assign, me: str, project: Project) -> list[Attribute]:
     return []
 
 
-def fill(assign: Assign, me: str, named: Attributes, changes: Changes) -> None:
+def fill(
+    assign: Assign, me: str, named: Attributes, changes: Changes, local: set[Node]
+) -> list[Attribute]:
     """Give a tensor a local name from where it is made to the last statement that writes into it,
-    if nobody else may read or set the attribute in between."""
+    if nobody else may read or set the attribute in between; the places that it then has."""
     target, block, value = assign.targets[0], assign.parent, assign.expression
     if not isinstance(target, Attribute) or dotted(target.object) != me or assign.operator:
-        return
+        return []
     if not isinstance(block, Block) or target.name in named.texts:  # `register_buffer("mask", m)`
-        return
+        return []
     if not _calls(value, "torch.", named.project) or _calls(value, "torch.nn.", named.project):
-        return
+        return []
     places, reads, last = [target], list[Attribute](), None
     for statement in block.body[block.body.index(assign) + 1 :]:
         nodes = list(statement.walk())
@@ -85,19 +87,23 @@ def fill(assign: Assign, me: str, named: Attributes, changes: Changes) -> None:
         reads += own
         if any(isinstance(n.parent, Subscript) and is_written(n) for n in own):
             places, reads, last = places + reads, [], statement
-    if last is not None:
-        name = as_local(target, places[1:], changes)
-        changes.insert_after(last, [Assign([Attribute(Name(me), target.name)], Name(name))])
+    if last is None or not local.isdisjoint(places):
+        return []
+    name = as_local(target, places[1:], changes)
+    changes.insert_after(last, [Assign([Attribute(Name(me), target.name)], Name(name))])
+    return places
 
 
-def keep_apart(function: Function, me: str, named: Attributes, changes: Changes) -> None:
+def keep_apart(
+    function: Function, me: str, named: Attributes, changes: Changes, local: set[Node]
+) -> None:
     """Give a name to what a tensor is made of under the attribute that it is kept as."""
     places: dict[str, list[Attribute]] = {}
     for node in everywhere(function, Attribute):
         if dotted(node.object) == me:
             places.setdefault(node.name, []).append(node)
     for name, own in places.items():
-        if name not in named.texts and any(map(is_target, own)):
+        if name not in named.texts and local.isdisjoint(own) and any(map(is_target, own)):
             _keep_one_apart(function, own, me, named.project, changes)
 
 
