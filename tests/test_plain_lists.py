@@ -56,3 +56,37 @@ def test_the_modules_of_a_list(name):
 def test_a_list_that_nothing_registers_is_reported():
     result = convert_source(_source("self.lines = [nn.Linear(n, n) for _ in range(k)]"))
     assert {d.id for d in result.diagnostics} == {"module-value", "frozen-param"}, result.code
+
+
+FUNCTIONS = {
+    "written out": ("", "[self.l, self.post, torch.tanh]"),
+    "behind a list": ("self.ls = nn.ModuleList([self.l, nn.Tanh()])", "[*self.ls, self.post, F.relu]"),
+}
+
+
+def _beside_functions(made, over):
+    init = f"super().__init__()\nself.l = nn.Linear(4, 4)\nself.post = lambda t: t * 2\n{made}"
+    head = HEAD + "import torch.nn.functional as F\n\n\nclass M(nn.Module):\n    def __init__(self):\n"
+    head += "".join(f"        {line}\n" for line in init.splitlines())
+    return head + f"\n    def forward(self, x):\n        for f in {over}:\n            x = f(x)\n        return x\n"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_beside_modules_are_called_as_such(name):
+    source = _beside_functions(*FUNCTIONS[name])
+    result = convert_source(source)
+    assert "unconverted" not in result.code, result.code
+    torch_module, jax_module = both_modules(source, result)
+    params, state = from_torch(torch_module, jax_module)
+    x = torch.randn(2, 4)
+    got, _ = jax.jit(lambda params, x: jax_module.apply(params, state, x))(params, x.numpy())
+    np.testing.assert_allclose(got, torch_module(x).detach().numpy(), rtol=1e-4, atol=1e-5, err_msg=result.code)
+
+
+def test_functions_in_a_kept_list_with_modules_are_refused():
+    source = _beside_functions("self.fs = [self.l, torch.tanh]", "self.fs")
+    result = convert_source(source)
+    assert "module-value" in {d.id for d in result.diagnostics}, result.code
+    _, jax_module = both_modules(source, result)
+    with pytest.raises(NotImplementedError, match="module-value"):
+        jax_module.apply(jax_module.init(jax.random.key(0)), {}, np.ones((2, 4)))

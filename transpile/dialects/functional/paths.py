@@ -76,7 +76,7 @@ class Paths:
     def _placed(self, node: Expression) -> Path | None:
         """Where what is in some list of modules stands: the one that has them all is asked."""
         value = node.value
-        if not isinstance(value, Module) or value.is_self:
+        if not isinstance(value, Module) or value.is_self or value.function:
             return None
         path = self.holders.element(node)
         if path is None or (above := self._of(expression(path))) is None:

@@ -6,9 +6,10 @@ for conv, bn in [(self.conv1, self.bn1), (self.conv2, self.bn2)]:
 """
 
 from ...facts.bindings.activity import bound
+from ...facts.values.lattice import CLOSED_LAMBDA, FUNCTION, LAMBDA, External, Module, Torch, Value
 from ...facts.values.lattice import Function as FunctionValue
-from ...facts.values.lattice import Module, Value
 from ...model.copy import clone
+from ...model.effects import Apply
 from ...model.endings import own_jumps
 from ...model.expressions import Attribute, Call, Display, Lambda, Name, Starred
 from ...model.names import below, is_called, root, target_names, text
@@ -117,7 +118,18 @@ def _written(loop: For, turn: Turn, project: Project) -> list[Statement]:
         name.replace(made)
         if isinstance(made.parent, Attribute) and isinstance(made.value, Module):
             made.parent.value = _method(made.value, made.parent, project)
+        call = made.parent
+        if isinstance(call, Apply) and call.function is made and _is_plain(made):
+            call.become(Call(call.function, call.arguments, call.keywords))
     return list(body.body)
+
+
+def _is_plain(function: Expression) -> bool:
+    """Whether a turn calls a function, `self.post`, where others call modules."""
+    value = function.value
+    if value in (FUNCTION, LAMBDA, CLOSED_LAMBDA) or isinstance(value, Torch) and value.function:
+        return True
+    return isinstance(value, External) and value.name.startswith(("jax.", "jnp."))  # `F.relu`
 
 
 def _method(module: Module, asked: Attribute, project: Project) -> Value | None:
