@@ -6067,6 +6067,41 @@ def test_what_a_run_keeps_begins_before_layers_that_a_method_makes(target):
     verify(HEAD + KEPT_BEHIND_MADE_LAYERS, "Net", "", inputs, target)
 
 
+NONE_AMONG_PARAMS = """
+class Net(nn.Module):
+    def __init__(self, use):
+        super().__init__()
+        self.ps = nn.ParameterList([nn.Parameter(torch.ones(4)) if use else None, None])
+        self.qs = nn.ParameterList()
+        for i in range(2):
+            if use or i:
+                self.qs.append(nn.Parameter(torch.ones(4)))
+            else:
+                self.qs.append(None)
+
+    def scaled(self, x, by):
+        return x if by is None else x * by
+
+    def forward(self, x, y):
+        x = self.scaled(x, self.qs[0])
+        for p, q in zip(self.ps, self.qs):
+            if p is not None:
+                x = x * p
+            if q is not None:
+                x = x + q
+        for i in range(len(self.ps)):
+            y = self.scaled(y, self.ps[i])
+        return x + y if self.qs[-1] is None else x + y * self.qs[-1]
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("use", ["True", "False"])
+def test_none_stands_in_a_list_of_params(use, target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    verify(HEAD + NONE_AMONG_PARAMS, "Net", use, inputs, target)
+
+
 MADE_INTO_A_TENSOR = """
 class Scale(nn.Module):
     def __init__(self, size):

@@ -123,6 +123,11 @@ CONSTRUCTED = {
     "read by a method": (f"self.size = size\nself.other()\n{TENSOR}", None),
     "read by a function": (f"self.size = size\nself.f = lambda: self.size\n{TENSOR}", None),
     "made of something else": ("self.size = size\nself.size = torch.ones(3)", None),
+    "a number, of which no tensor is made": ("self.size = 1 + 2\nself.size = torch.ones(3)", None),
+    "filled once it is a tensor": (
+        "self.m = np.zeros((2, 2))\nself.m = torch.tensor(self.m)\nself.m[0] = 1",
+        "m = np.zeros((2, 2))\nm = torch.tensor(m)\nm[0] = 1\nself.m = m",
+    ),
     "a parameter of torch's": ("self.size = size\nself.size = nn.Parameter(self.size)", None),
 }
 

@@ -141,14 +141,15 @@ class Sequential(nnx.Module):
 
 
 class ParameterList(nnx.Module):
-    """A list of parameters, read as arrays."""
+    """A list of parameters, or Nones, read as arrays."""
 
     def __init__(self, values=None):
         self.values = nnx.List()
         self.extend(values or [])
 
     def append(self, value):
-        self.values.append(value if isinstance(value, nnx.Variable) else nnx.Param(value))
+        held = value is None or isinstance(value, nnx.Variable)
+        self.values.append(value if held else nnx.Param(value))
         return self
 
     def extend(self, values):
@@ -163,8 +164,10 @@ class ParameterList(nnx.Module):
         return len(self.values)
 
     def __getitem__(self, index):
+        if isinstance(index, slice):
+            return [self[i] for i in range(len(self))[index]]
         found = self.values[index]
-        return [value[...] for value in found] if isinstance(index, slice) else found[...]
+        return None if found is None else found[...]
 
     def __setitem__(self, index, value):
         self.values[index][...] = value

@@ -36,7 +36,7 @@ from .computed import Computed
 from .constants import constant
 from .constructor.measured import is_measured, measure
 from .given import is_listed, listing, may_be_listed
-from .lacking import may_lack
+from .lacking import listed_entry, may_lack
 from .paths import Paths
 from .plan import Plan, Words
 from .presence import answer, kept
@@ -177,7 +177,7 @@ class Leaves:
         if isinstance(around, Subscript) and around.object is node:
             key = self.paths.key(around)
             if key is not None:
-                around.replace(Subscript(entries, key))
+                around.replace(listed_entry(self.plan, self.function.owner, node, entries, key))
             return
         if isinstance(around, Call) and not isinstance(around.function, Name):
             return
@@ -191,7 +191,7 @@ class Leaves:
     def _parts(self, node: Expression, entries: Expression, word: str) -> Expression:
         """All arrays of a list, by their names in its order: a dict of JAX's is sorted."""
         name = "name"
-        entry: Expression = Subscript(entries, Name(name))
+        entry = listed_entry(self.plan, self.function.owner, node, entries, Name(name))
         if word == "keys":
             return Call(Attribute(clone(node), "keys"), [])
         if word == "items":

@@ -118,7 +118,7 @@ def _keep_one_apart(
     others = [a for a in plain if a not in tensors]
     if not tensors or not others or len(plain) < len(sets) or len(at) < len(own):
         return
-    made_of = {dotted(a.expression) for a in others} | {dotted(own[0])}
+    made_of = {dotted(a.expression) for a in others} - {None} | {dotted(own[0])}
     if all(dotted(n) not in made_of for a in tensors for n in _parts(a)):
         return
     where = [at[a.targets[0]] for a in tensors]  # type: ignore[index]
