@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from ...facts.memory import Place
 from ...facts.memory.objects import classes
 from ...facts.memory.paths import of, on_module
-from ...facts.values.lattice import Static
+from ...facts.values.lattice import Sequence, Static
 from ...model.copy import clone
-from ...model.expressions import Attribute, Call, Subscript
+from ...model.expressions import Attribute, Call, Display, Name, Slice, Starred, Subscript
+from ...model.names import below
 from ...model.node import Expression, Node
 from ...model.statements import Assign, For, While
 from . import nodes
@@ -78,3 +79,27 @@ def _differ(one: Expression, other: Expression) -> bool:
     a, b = of(one), of(other)
     known = all(isinstance(k, Static) and isinstance(k.const, (str, int)) for k in (a, b))
     return known and a != b
+
+
+def is_of_tuple(subject: Subscript) -> bool:
+    """Whether an element is one of a tuple, which takes no other: `z.unbind(0)[1]`."""
+    held = of(subject.object)
+    return isinstance(held, Sequence) and held.tuple
+
+
+def tuple_with(frame: Frame, subject: Subscript, value: Expression) -> Assign | None:
+    """`p[1].zero_()` of a tuple that only this name is known to have: `p` is another one then."""
+    held, place = subject.object, of(subject.index)
+    at = place.const if isinstance(place, Static) else None
+    if not isinstance(held, Name) or at.__class__ is not int or not isinstance(at, int) or at < 0:
+        return None
+    others = [o for o in frame.reached(held.id) if o != held.id]
+    if others or frame.state.parameters(held.id) or frame.state.outer(held.id):
+        return None
+    around = (n for n in subject.ancestors() if isinstance(n, For))
+    if any(held.id in {n.id for n in below(loop.iterable, Name)} for loop in around):
+        return None
+    before = Subscript(clone(held), Slice(None, nodes.number(at), None))
+    after = Subscript(clone(held), Slice(nodes.number(at + 1), None, None))
+    parts = [Starred(before)] if at else []
+    return Assign([clone(held)], Display("tuple", [*parts, value, Starred(after)]))

@@ -28,6 +28,7 @@ from ...model.program import Function
 from ...model.statements import Assign, ExpressionStatement, Return
 from . import nodes
 from .aliases import element_written, follow
+from .entries import is_of_tuple, tuple_with
 from .frame import Frame
 
 _ELSEWHERE = (
@@ -44,6 +45,7 @@ _PARAMS = (
 )
 _OUTER = "a name of the function around is written in place: pass it in and return it"
 _NAMELESS = "a part of a list without a name is written in place: write it by its own name"
+_TUPLE = "an element of a tuple is written in place, which takes no other: give it a name"
 _UNKNOWN = "an in-place operation on an expression whose memory is not known"
 
 # Methods of tensors, and what they are as a way to put something into an array.
@@ -119,7 +121,10 @@ def _rebind_held(
     if isinstance(subject.object, Call) and isinstance(of(subject.object.function), Torch):
         return _refuse(frame, subject, _UNKNOWN)
     element_written(frame, subject, node)
-    return [Assign([clone(subject)], kept(frame, subject, value) if detached else value)]
+    value = kept(frame, subject, value) if detached else value
+    tuple_ = is_of_tuple(subject)
+    made = tuple_with(frame, subject, value) if tuple_ else Assign([clone(subject)], value)
+    return [made] if made is not None else _refuse(frame, subject, _TUPLE)
 
 
 def _rebind_view(
