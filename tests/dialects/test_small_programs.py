@@ -5129,7 +5129,26 @@ class Net(nn.Module):
 
     def forward(self, x, y):
         return self.fc(x) + self.one(y)
+"""# A Sequential with a call of its own, of nothing, of what has no state, of what has one.
+SEQUENTIAL_OF_ITS_OWN = """
+class Chain(nn.Sequential):
+    def forward(self, x, z=None):
+        for m in self:
+            x = m(x)
+        return x
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.empty = Chain()
+        self.fc = Chain(nn.Linear(4, 4))
+        self.norm = Chain(nn.BatchNorm1d(4))
+
+    def forward(self, x, y):
+        return self.norm(self.fc(self.empty(x))) + y
 """
+
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there, and functional of a list of the

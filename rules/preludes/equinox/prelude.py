@@ -24,7 +24,9 @@ class Sequential(eqx.nn.StatefulLayer):
         self.layers = OrderedDict(layers[0]) if named else layers
 
     def is_stateful(self):
-        return any(is_stateful(layer) for layer in self)
+        own = type(self).__call__  # of a class below, which gives a state whatever it holds
+        given = own is not Sequential.__call__ and "state" in inspect.signature(own).parameters
+        return given or any(is_stateful(layer) for layer in self)
 
     def __call__(self, x, state=dataclasses.MISSING, *, key=None):
         for layer, k in zip(self, split(key, len(self))):
