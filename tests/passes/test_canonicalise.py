@@ -31,6 +31,8 @@ STATEMENTS = {
     'init.zeros_(m.state_dict()["weight"])': "init.zeros_(m.weight.data)",
     'y = m.state_dict()["a.weight"]': "y = m.a.weight.data",
     "y = m._modules[name](x)": "y = getattr(m, name)(x)",
+    "import torch.nn as nn; y = nn.__dict__[name]()": "import torch.nn as nn; y = getattr(nn, name)()",
+    "y = m.__dict__[name](x)": "y = m.__dict__[name](x)",
     'self._modules["a"] = m': "self.a = m",
     "self._modules[name] = m": "setattr(self, name, m)",
     'del self._modules["a"]': 'del self._modules["a"]',

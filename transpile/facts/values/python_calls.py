@@ -149,7 +149,7 @@ def _zip(frame: Frame, name: str, args: list[Argument]) -> Value:
 def _filter(frame: Frame, name: str, args: list[Argument]) -> Value:
     """`filter(lambda p: p.requires_grad, self.parameters())`"""
     element = element_of(args[1].value) if len(args) == 2 else UNKNOWN
-    return Sequence(element) if isinstance(element, Tensor) else UNKNOWN
+    return Sequence(element) if isinstance(element, (Tensor, Module)) else UNKNOWN
 
 
 def _enumerate(frame: Frame, name: str, args: list[Argument]) -> Value:

@@ -9,6 +9,7 @@
     self.__dict__.update(d)                  for k, v in dict(d).items(): setattr(self, k, v)
     del self.a                               self.a = None, but of what runs
     m._modules["a"]                          m.a
+    nn.__dict__[name]                        getattr(nn, name)
     m._modules[name] = layer                 setattr(m, name, layer)
     m._modules.items()                       m.named_children()
     for name in m._modules: m._modules[name] for name, module in m.named_children(): module
@@ -164,7 +165,7 @@ def run(scope: Scope, facts: Any = None) -> Changes:
             changes.replace(call, functools.partial(called, statement=choice))
             changes.remove(choice)
     for subscript in scope.nodes(Subscript):
-        if is_entry(subscript):
+        if is_entry(scope, subscript):
             changes.replace(subscript, lambda s: asked(s.object.object, s.index))
         elif saved(subscript) is not None:
             changes.replace(subscript, data)

@@ -4,8 +4,9 @@ import keyword
 
 from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
-from ...model.names import dotted, is_target
+from ...model.names import dotted, imported, is_target
 from ...model.node import Expression, Node
+from ...model.program import Scope
 from ...model.statements import Assign, Delete, ExpressionStatement, For
 from .by_name import written
 
@@ -21,10 +22,14 @@ def is_table(node: Node, names: frozenset[str] = _TABLES) -> bool:
     )
 
 
-def is_entry(node: Subscript) -> bool:
-    """`m._modules["a"]` where it is read: what is put there, or taken away, is another matter."""
-    parent = node.parent
-    return is_table(node) and not is_target(node) and not isinstance(parent, Delete)
+def is_entry(scope: Scope, node: Subscript) -> bool:
+    """`m._modules["a"]`, `nn.__dict__["GELU"]` where it is read: what is put there, or taken away,
+    is another matter."""
+    table = node.object
+    named = isinstance(table, Attribute) and table.name == "__dict__"
+    of_torch = named and imported(scope, table.object).startswith("torch")  # type: ignore[attr-defined]
+    read = not is_target(node) and not isinstance(node.parent, Delete)
+    return (is_table(node) or of_torch) and read
 
 
 def placed(assign: Assign) -> bool:
