@@ -21,6 +21,22 @@ from .activation import (
     softplus,
     softsign,
 )
+from .initializers import (
+    dirac,
+    init_constant,
+    init_eye,
+    init_normal,
+    init_ones,
+    init_uniform,
+    init_zeros,
+    kaiming_normal,
+    kaiming_uniform,
+    orthogonal,
+    sparse_normal,
+    trunc_normal,
+    xavier_normal,
+    xavier_uniform,
+)
 from .layers.activation import (
     CELU,
     ELU,
@@ -112,6 +128,23 @@ DTYPES = {
     "half": jnp.float16,
 }
 
+INITIALISERS = {
+    "constant_": init_constant,
+    "dirac_": dirac,
+    "eye_": init_eye,
+    "kaiming_normal_": kaiming_normal,
+    "kaiming_uniform_": kaiming_uniform,
+    "normal_": init_normal,
+    "ones_": init_ones,
+    "orthogonal_": orthogonal,
+    "sparse_": sparse_normal,
+    "trunc_normal_": trunc_normal,
+    "uniform_": init_uniform,
+    "xavier_normal_": xavier_normal,
+    "xavier_uniform_": xavier_uniform,
+    "zeros_": init_zeros,
+}
+
 LAYERS = [
     CELU,
     ELU,
@@ -188,6 +221,14 @@ def torch_named(name):
     if name in DTYPES:
         return DTYPES[name]
     return WINDOWS[name] if name in WINDOWS else function_named(name)
+
+
+@rule("torch.nn.init[name]")
+def initialiser_named(name):
+    """The initialiser of this name. Raises NotImplementedError where the table above has none."""
+    if name not in INITIALISERS:
+        raise NotImplementedError(f"no initialiser called {name!r}: add it to INITIALISERS")
+    return INITIALISERS[name]
 
 
 @rule("torch.nn[name]")

@@ -365,6 +365,12 @@ self.apply(widen)
 self.fc = nn.Linear(30, 40)
 setattr(self.fc, "bias", nn.Parameter(torch.ones(40)))
 """,
+    "by a name that the run tells": """
+self.fc, kind = nn.Linear(30, 40), "xavier_normal"
+fill = getattr(nn.init, kind + "_")
+fill(self.fc.weight, gain=2.0)
+getattr(nn.init, "ones_")(self.fc.bias)
+""",
     "a path after a walk": """
 self.fc = nn.Linear(30, 40)
 self.w = nn.Parameter(torch.empty(3))

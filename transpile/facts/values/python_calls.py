@@ -13,6 +13,7 @@ from .lattice import (
     CHECKS,
     FUNCTION,
     GENERATORS,
+    INITIALISER,
     INT,
     MISSING,
     NONE,
@@ -101,6 +102,8 @@ def _getattr(frame: Frame, name: str, args: list[Argument]) -> Value:
         return args[2].value if absent else Torch(path)
     if first == Torch("torch.nn") and len(args) == 2 and frame.constructs:
         return Class(Open("torch.nn.Module"))
+    if first == Torch("torch.nn.init"):
+        return INITIALISER
     if first == Torch("torch.nn.functional"):
         return FUNCTION  # those by name (rules/by_name.py) neither draw nor depend on the mode
     return UNKNOWN
