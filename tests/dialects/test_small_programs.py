@@ -6086,6 +6086,36 @@ def test_what_a_run_keeps_begins_before_layers_that_a_method_makes(target):
     verify(HEAD + KEPT_BEHIND_MADE_LAYERS, "Net", "", inputs, target)
 
 
+KEPT_AND_WRITES = """
+def ones(m):
+    with torch.no_grad():
+        if hasattr(m, "weight"):
+            m.weight.fill_(1.0 / m.weight.size(-1))
+
+
+def named(m):
+    m.kind = "named"
+
+
+class Net(nn.Module):
+    def __init__(self, kind):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+        self.net.apply({"ones": ones, "named": named}[kind])
+
+    def forward(self, x):
+        return self.net(x)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_function_that_is_kept_and_writes_params_is_told(target):
+    (made,), _, failed = dialect.convert([given(HEAD + KEPT_AND_WRITES)], "", target)
+    found = [(d.id, d.line) for d in made.diagnostics if d.id == "parameter-write"]
+    line = (HEAD + KEPT_AND_WRITES).splitlines().index('        self.net.apply({"ones": ones, "named": named}[kind])')
+    assert not failed and found == [("parameter-write", line + 1)]
+
+
 NONE_AMONG_PARAMS = """
 class Net(nn.Module):
     def __init__(self, use):

@@ -1,7 +1,7 @@
 """Functions that draw and are kept where no key reaches their calls: `f = noisy if on else plain`,
 `def sample(x, draw=noisy)`, `KINDS = {"noisy": noisy}`; and arrays that constructors draw and keep
 where no checkpoint has them: `self.ws = [torch.randn(3)]`, `Scaled(torch.randn(3))`; and objects
-that build modules."""
+that build modules; and functions that are kept and write params."""
 
 from collections.abc import Callable, Iterator
 
@@ -10,6 +10,7 @@ from ..facts.modules import Modules
 from ..facts.program import ProgramFacts
 from ..facts.values.lattice import Class as ClassValue
 from ..facts.values.lattice import Function as FunctionValue
+from ..facts.values.lattice import Instance
 from ..model.effects import BUFFER, PARAM, Declare, Key, New, NewArray
 from ..model.expressions import Attribute, Call, Name
 from ..model.names import dotted
@@ -18,8 +19,13 @@ from ..model.operators import Compare
 from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign
+from .growing import is_array
 
 KEPT = "this function draws, and what it is kept as is called without a key for it"
+WRITES = (
+    "this function sets arrays of what it is given, and of which modules is not seen from where it "
+    "is kept: give it to apply by its name"
+)
 UNSAVED = (
     "torch saves nothing of what is drawn here: a model that is filled from torch keeps its own"
 )
@@ -27,18 +33,39 @@ BUILT = "an object builds modules of its own here: they are no submodules, and n
 
 
 def kept_draws(project: Project, draws: Callable[[Function], bool]) -> list[Name]:
-    """Their names; a call, an assignment and a comparison know what the name is, and a method that
-    is handed on has its key with it."""
-    names = (n for file in project.ordered for n in file.walk() if isinstance(n, Name))
-    return [
-        name
-        for name in names
-        if isinstance(name.value, FunctionValue)
-        and name.value.owner is None
-        and not isinstance(name.parent, (Call, Assign, Compare, Function, Class))
-        and name.value.function.nearest(Function) is None
-        and draws(name.value.function)
-    ]
+    """Their names; a method that is handed on has its key with it."""
+    return [name for name, function in _kept(project) if draws(function)]
+
+
+def kept_writes(project: Project) -> list[Name]:
+    """The names of functions that are kept and set arrays of what they are given, `m.weight = v`:
+    in which modules is not known, and there it is no longer the param."""
+    return [name for name, function in _kept(project) if _sets_arrays(function)]
+
+
+def _sets_arrays(function: Function) -> bool:
+    given = {p.name for p in function.parameters}
+    return any(
+        isinstance(target, Attribute)
+        and not isinstance(target.object.value, Instance)
+        and dotted(target.object) in given
+        and is_array(assign.expression.value if assign.expression is not None else None)
+        for assign in function.nodes(Assign)
+        for target in assign.targets
+    )
+
+
+def _kept(project: Project) -> Iterator[tuple[Name, Function]]:
+    """Plain functions by name where they are values; a call, an assignment and a comparison know
+    what the name is."""
+    for name in (n for file in project.ordered for n in file.walk() if isinstance(n, Name)):
+        if (
+            isinstance(name.value, FunctionValue)
+            and name.value.owner is None
+            and not isinstance(name.parent, (Call, Assign, Compare, Function, Class))
+            and name.value.function.nearest(Function) is None
+        ):
+            yield name, name.value.function
 
 
 def drawn_apart(facts: ProgramFacts) -> Iterator[Expression]:

@@ -39,7 +39,16 @@ from ..faults import Faults
 from ..fresh import fresh
 from ..import_time import fit_metaclasses, free_abstract
 from ..imports import Words, fit
-from ..kept_draws import BUILT, KEPT, UNSAVED, built_apart, drawn_apart, kept_draws
+from ..kept_draws import (
+    BUILT,
+    KEPT,
+    UNSAVED,
+    WRITES,
+    built_apart,
+    drawn_apart,
+    kept_draws,
+    kept_writes,
+)
 from ..library import definition_text
 from ..output import Output
 from ..repeated import report_repeated
@@ -114,6 +123,8 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
         refuse_decorated(function, project, reports, words=True)
     for name in kept_draws(project, plan.takes.__contains__):
         reports.report("draw-in-value", name, KEPT)
+    for name in kept_writes(project):
+        reports.report("parameter-write", name, WRITES)
     for made in built_apart(facts.modules):
         reports.report("module-value", made, BUILT)
     for drawn in drawn_apart(facts):

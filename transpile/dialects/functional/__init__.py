@@ -8,7 +8,7 @@ from .. import captured, library, second_names, shared_parts, support, two_kinds
 from ..definitions import PRELUDES, Prelude, Rules, prelude
 from ..faults import Faults
 from ..imports import Words
-from ..kept_draws import BUILT, KEPT, built_apart, kept_draws
+from ..kept_draws import BUILT, KEPT, WRITES, built_apart, kept_draws, kept_writes
 from ..method_names import rename_methods
 from ..output import Output
 from ..repeated import repeated, report_repeated
@@ -49,6 +49,8 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     walking.keep_order(project, facts, walking.Ordered(project, facts), (SUBMODULE,))
     for name in kept_draws(project, plan.draws_unasked):
         reports.report("draw-in-value", name, KEPT)
+    for name in kept_writes(project):
+        reports.report("parameter-write", name, WRITES)
     for made in built_apart(facts.modules):
         reports.report("module-value", made, BUILT)
     plan.repeated.update(name for name, _ in repeated(plan))
