@@ -30,6 +30,11 @@ def act(name):
         return F.relu
     return nn.GELU() if name == "gelu" else lambda t: t
 
+def norm(name):
+    if name == "layer":
+        return nn.LayerNorm(4)
+    return nn.BatchNorm1d(4) if name == "batch" else lambda t: t
+
 ACTS = {{"relu": F.relu, "silu": nn.SiLU()}}
 
 class M(nn.Module):
@@ -81,6 +86,7 @@ PLAIN = {  # what is kept, how the functional output calls it, and whether Equin
     "a function or a layer without params": ("F.relu if a else nn.GELU()", "self.f(x)", False),
     "a lambda or a layer with params": ("nn.LayerNorm(4) if a else lambda t: t", 'self.f(params["f"], x)', False),
     "a function or dropout": ("nn.Dropout(0.5) if a else F.relu", "self.f(x, key=key, training=training)", True),
+    "what a function makes": ('norm("batch" if a else "none")', 'self.f(params["f"], state["f"], x, training=training)', True),
     "what the run names, or a layer": ('getattr(F, "gelu" if a else "relu")', "self.f(x)", False),
 }
 

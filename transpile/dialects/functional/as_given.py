@@ -44,7 +44,8 @@ class AsGiven:
         return frozenset(self.effects.given(value) or [] if value.checked else [])
 
     def _is_kept(self, call: Call, given: frozenset[Function]) -> bool:
-        """Whether `self.norm` is what a parameter was given, and nothing else."""
+        """Whether `self.norm` is what a parameter was given, or a function has made, and nothing
+        else."""
         place, around = call.function, call.nearest(Function)
         cls = around.owner if around is not None else None
         if not isinstance(place, Attribute) or cls is None or not given:
@@ -54,7 +55,13 @@ class AsGiven:
             return False
         held = [self.modules.fields(c).get(place.name) for c in (cls, *self.modules.below(cls))]
         kept = [v for one in held if one is not None for v in one.values if not is_none(v)]
-        return bool(kept) and all(self._is_parameter(v, given) for v in kept)
+        made = len(kept) == 1 and self._is_made(kept[0], given)
+        return made or bool(kept) and all(self._is_parameter(v, given) for v in kept)
+
+    def _is_made(self, kept: Expression, given: frozenset[Function]) -> bool:
+        """`self.norm = get_norm(kind)`, which may be a plain function: `nn.as_module` is around."""
+        value = kept.value if type(kept) is Call else None
+        return isinstance(value, Module) and value.function and self._given(value) == given
 
     def _is_parameter(self, kept: Expression, given: frozenset[Function]) -> bool:
         made = kept.nearest(Function)
