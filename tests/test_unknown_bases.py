@@ -67,3 +67,12 @@ def test_a_base_that_is_not_known_is_refused_where_the_class_is_built(name, targ
     scope = load(result)
     with pytest.raises(NotImplementedError, match="module-value"):
         eval(made, {**scope, "nn": scope.get("nn")})
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_class_that_a_call_makes(target):
+    made = "type('Twice', (nn.Tanh,), {'forward': lambda self, x: x * 2})()"
+    result = convert_source(HEAD + NET.format(made=made), target=target)
+    assert [d.id for d in result.diagnostics] == ["unsupported"]
+    with pytest.raises(NotImplementedError, match="unsupported"):
+        load(result)["Net"]()

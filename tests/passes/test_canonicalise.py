@@ -33,6 +33,8 @@ STATEMENTS = {
     "y = m._modules[name](x)": "y = getattr(m, name)(x)",
     "import torch.nn as nn; y = nn.__dict__[name]()": "import torch.nn as nn; y = getattr(nn, name)()",
     "y = m.__dict__[name](x)": "y = m.__dict__[name](x)",
+    "import typing; y = typing.cast(nn.Linear, m)(x)": "import typing; y = m(x)",
+    "y = cast(nn.Linear, m)": "y = cast(nn.Linear, m)",  # of the user's own
     'self._modules["a"] = m': "self.a = m",
     "self._modules[name] = m": "setattr(self, name, m)",
     'del self._modules["a"]': 'del self._modules["a"]',

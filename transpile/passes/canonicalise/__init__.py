@@ -10,6 +10,7 @@
     del self.a                               self.a = None, but of what runs
     m._modules["a"]                          m.a
     nn.__dict__[name]                        getattr(nn, name)
+    typing.cast(Block, self.m)(x)            self.m(x)
     m._modules[name] = layer                 setattr(m, name, layer)
     m._modules.items()                       m.named_children()
     for name in m._modules: m._modules[name] for name, module in m.named_children(): module
@@ -56,6 +57,7 @@ from ..pass_ import Changes, Pass
 from .by_name import (
     absent,
     asked,
+    is_cast,
     one_by_one,
     passes_by,
     plain_call,
@@ -181,6 +183,9 @@ def run(scope: Scope, facts: Any = None) -> Changes:
             continue
         if lists_range(scope, call):
             changes.replace(call, listed_range)
+            continue
+        if is_cast(scope, call):
+            changes.replace(call, lambda c: c.arguments[1])
             continue
         edit = parameter(scope, call) or _call(call, own, cls if function is scope else None)
         if edit is not None:

@@ -6,7 +6,7 @@ from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
 from ...model.fresh import Names
-from ...model.names import dotted, everywhere, imported, root
+from ...model.names import dotted, everywhere, imported, last_word, root
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Compare
 from ...model.program import File, Function, Scope
@@ -21,6 +21,12 @@ def asked(subject: Expression, name: Expression) -> Expression:
     if text is not None:
         return Attribute(subject, text)
     return Call(Name("getattr"), [subject, name])
+
+
+def is_cast(scope: Scope, call: Call) -> bool:
+    """`typing.cast(nn.Linear, self.m)`, which is what it is given."""
+    word = last_word(call.function) == "cast" and plain_call(call, 2)
+    return word and imported(scope, call.function).startswith("typing")
 
 
 def set_by_name(node: Expression) -> tuple[Expression, str, Expression] | None:

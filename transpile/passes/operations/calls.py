@@ -63,6 +63,7 @@ def called(c: Conversion, node: Node) -> bool:
             or of_partial(c, node, value.name)
             or foreign.given_layers(c, node, value.name)
             or foreign.of_text(c, node, value.name)
+            or foreign.of_bases(c, node, value.name)
         ):
             return True
         foreign.host(c, node, value.name)

@@ -62,6 +62,17 @@ def of_text(c: Conversion, node: Call, name: str) -> bool:
     return True
 
 
+def of_bases(c: Conversion, node: Call, name: str) -> bool:
+    """Refuse a class that a call makes of modules, `type("Net", (nn.Tanh,), {"forward": f})`."""
+    if name != "builtins.type" or len(node.arguments) != 3:
+        return False
+    bases = [part.value for part in node.arguments[1].walk() if isinstance(part, Expression)]
+    if not any(value is not None and named_classes(value) for value in bases):
+        return False
+    c.unconverted("unsupported", node, "a class of modules that a call makes: write `class` out")
+    return True
+
+
 def _texts(node: Node) -> list[str]:
     if isinstance(node, FormattedString):
         return node.literals
