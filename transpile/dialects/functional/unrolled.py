@@ -6,7 +6,8 @@ for conv, bn in [(self.conv1, self.bn1), (self.conv2, self.bn2)]:
 """
 
 from ...facts.bindings.activity import bound
-from ...facts.values.lattice import CLOSED_LAMBDA, FUNCTION, LAMBDA, External, Module, Torch, Value
+from ...facts.values.joins import is_plain_function
+from ...facts.values.lattice import LAMBDA, External, Module, Value
 from ...facts.values.lattice import Function as FunctionValue
 from ...model.copy import clone
 from ...model.effects import Apply
@@ -127,7 +128,7 @@ def _written(loop: For, turn: Turn, project: Project) -> list[Statement]:
 def _is_plain(function: Expression) -> bool:
     """Whether a turn calls a function, `self.post`, where others call modules."""
     value = function.value
-    if value in (FUNCTION, LAMBDA, CLOSED_LAMBDA) or isinstance(value, Torch) and value.function:
+    if value == LAMBDA or is_plain_function(value):
         return True
     return isinstance(value, External) and value.name.startswith(("jax.", "jnp."))  # `F.relu`
 

@@ -186,7 +186,7 @@ def _of_two_kinds(a: Value, b: Value) -> Value:
         return INITIALISER
     if a in (LAMBDA, CLOSED_LAMBDA) and b in (LAMBDA, CLOSED_LAMBDA):
         return LAMBDA
-    if _is_plain(a) and _is_plain(b):
+    if is_plain_function(a) and is_plain_function(b):
         return FUNCTION
     first, second = named_classes(a), named_classes(b)
     if first and second and (is_open(a) or is_open(b)):
@@ -207,7 +207,7 @@ def _of_two_kinds(a: Value, b: Value) -> Value:
     for one, other in ((a, b), (b, a)):
         if isinstance(one, Module) and other == REFUSED:
             return one
-        if isinstance(one, Module) and _is_plain(other):
+        if isinstance(one, Module) and is_plain_function(other):
             checked = one.checked or not one.open
             return dataclasses.replace(one, open=True, checked=checked, function=True)
         if isinstance(one, Module):
@@ -216,8 +216,8 @@ def _of_two_kinds(a: Value, b: Value) -> Value:
     return UNKNOWN
 
 
-def _is_plain(value: Value) -> bool:
-    """Whether it is a function of arrays alone, which holds nothing."""
+def is_plain_function(value: Value | None) -> bool:
+    """Whether it is a function of arrays alone, which holds no modules."""
     if isinstance(value, Torch):
         return value.function
     return value in (FUNCTION, CLOSED_LAMBDA)
