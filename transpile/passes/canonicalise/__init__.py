@@ -23,6 +23,8 @@
     nn.Parameter(w).requires_grad_(b)        nn.Parameter(w, requires_grad=b)
     @staticmethod f; self.f(self, x)         f; self.f(x)
     sum(map(lambda f: f(x), self.fs))        sum(f(x) for f in self.fs)
+    nn.Sequential(self.a, self.b)(x)         self.b(self.a(x))
+    return nn.Sequential(*layers)(x)         for layer in layers: x = layer(x); return x
     a, b = map(self.encode, images)          a, b = (self.encode(x) for x in images)
     zeros_(w) if a else ones_(w)             if a: zeros_(w), else: ones_(w)
     zeros_(w if a else v)                    if a: zeros_(w), else: zeros_(v)
@@ -96,7 +98,7 @@ from .joined import begin_empty, joined, joins_empty
 from .mapped import listed, mapped, maps_calls
 from .methods import bound, given_itself
 from .params import makes_buffer, parameter, registered
-from .reduced import in_a_loop, reduces_calls
+from .reduced import each_in_turn, in_a_loop, nested, nests, reduces_calls, runs_each
 from .tables import WALKS, data, is_entry, over_children, over_modules, placed, put, saved, walk
 
 _THROUGH_SUPER = frozenset({"forward", "__call__", "reset_parameters", "train"})
@@ -153,6 +155,8 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     for kept in keeping:
         if reduces_calls(scope, kept):
             changes.change(kept, in_a_loop)
+        elif isinstance(scope, Function) and runs_each(scope, kept):
+            changes.change(kept, functools.partial(each_in_turn, scope=scope))
     for assign in scope.nodes(Assign):
         if placed(assign):
             changes.replace(assign, put)
@@ -186,6 +190,9 @@ def run(scope: Scope, facts: Any = None) -> Changes:
             continue
         if is_cast(scope, call):
             changes.replace(call, lambda c: c.arguments[1])
+            continue
+        if nests(scope, call):
+            changes.replace(call, nested)
             continue
         edit = parameter(scope, call) or _call(call, own, cls if function is scope else None)
         if edit is not None:

@@ -1,14 +1,19 @@
-"""`reduce` of a lambda that calls what it is given, as a loop.
+"""What calls one after the other, as a loop: `reduce` of a lambda, a Sequential for one call.
 
 return reduce(lambda x, f: f(x), self.layers, x)  →   for f in self.layers:
                                                            x = f(x)
                                                        return x
+return nn.Sequential(*layers)(x)                  →   for layer in layers:
+                                                           x = layer(x)
+                                                       return x
+nn.Sequential(self.a, nn.ReLU(), self.b)(x)       →   self.b(nn.ReLU()(self.a(x)))
 """
 
 from ...model.copy import clone, rebuilt
-from ...model.expressions import Call, Lambda, Name
-from ...model.names import bound_name, dotted, last_word, names_in
-from ...model.node import Statement
+from ...model.expressions import Call, Lambda, Name, Starred
+from ...model.fresh import Names
+from ...model.names import bound_name, dotted, imported, last_word, names_assigned, names_in
+from ...model.node import Expression, Statement
 from ...model.program import Function, Scope
 from ...model.statements import Assign, Block, For, Return
 from .by_name import plain_call
@@ -61,3 +66,70 @@ def _loop(statement: Assign | Return) -> list[Statement]:
     if dotted(call.arguments[2]) != kept:
         made.insert(0, Assign([Name(kept)], clone(call.arguments[2])))
     return [*made, Return(Name(kept))] if isinstance(statement, Return) else made
+
+
+# --- a Sequential that is called where it is made ------------------------------------------------
+
+
+def _of_sequential(scope: Scope, call: Expression | None) -> list[Expression]:
+    """What a Sequential is made of, where it stands for one call of it: `nn.Sequential(*f)(x)`"""
+    if not isinstance(scope, Function) or scope.name == "__init__":
+        return []
+    if not isinstance(call, Call) or not plain_call(call, 1):
+        return []
+    made, given = call.function, call.arguments[0]
+    if not isinstance(made, Call) or any(made.keywords) or isinstance(given, Starred):
+        return []
+    return made.arguments if imported(scope, made.function) == "torch.nn.Sequential" else []
+
+
+def nests(scope: Scope, call: Call) -> bool:
+    """Whether a Sequential of layers that are there already, and cost nothing to name, is run."""
+    layers = _of_sequential(scope, call)
+    new = [n for n in layers if isinstance(n, Call)]
+    own = all(imported(scope, n.function).startswith("torch.nn.") for n in new)
+    return own and len(layers) > max(len(new), 1) and all(map(_is_plain, {*layers} - {*new}))
+
+
+def _is_plain(layers: Expression) -> bool:
+    """Whether it may be asked for elsewhere, and again: `self.a`, `self.layers[1:]`"""
+    return not isinstance(layers, Starred) and not any(isinstance(n, Call) for n in layers.walk())
+
+
+def nested(call: Call) -> Expression:
+    assert isinstance(call.function, Call)
+    made = clone(call.arguments[0])
+    for layer in call.function.arguments:
+        made = Call(clone(layer), [made])
+    return made
+
+
+def runs_each(scope: Scope, statement: Assign | Return) -> bool:
+    """Whether a statement keeps, or returns, what the layers of one list make."""
+    layers = _of_sequential(scope, statement.expression)
+    if len(layers) != 1 or not isinstance(layers[0], Starred):
+        return False
+    if not _is_plain(layers[0].expression):
+        return False
+    return isinstance(statement, Return) or (
+        bound_name(statement) not in {None, *names_in(layers[0])}
+    )
+
+
+def each_in_turn(statement: Assign | Return, scope: Function) -> None:
+    call, block, fresh = statement.expression, statement.parent, Names(scope)
+    assert isinstance(call, Call) and isinstance(call.function, Call) and isinstance(block, Block)
+    given, starred = call.arguments[0], call.function.arguments[0]
+    assert isinstance(starred, Starred)
+    own = {*names_assigned(scope.body), *(p.name for p in scope.parameters)}
+    kept = bound_name(statement) if isinstance(statement, Assign) else dotted(given)
+    if kept is None or isinstance(statement, Return) and kept not in own - names_in(starred):
+        kept = fresh.fresh("out")
+    turn = fresh.fresh("layer")
+    body = Block([Assign([Name(kept)], Call(Name(turn), [Name(kept)]))])
+    made: list[Statement] = [For(Name(turn), clone(starred.expression), body)]
+    if dotted(given) != kept:
+        made.insert(0, Assign([Name(kept)], clone(given)))
+    block.substitute(
+        statement, [*made, Return(Name(kept))] if isinstance(statement, Return) else made
+    )
