@@ -16,6 +16,7 @@ REFUSED = {
     "at a place not known": "def f(x, y):\n    p = (x * 1, y * 2)\n    for i in range(2):\n        p[i].mul_(2)\n    return p[0] + p[1]",
     "what is gone over": "def f(x, y):\n    p = (x * 1, y * 2)\n    s = x * 0\n    for t in p:\n        p[1].zero_()\n        s = s + t\n    return s + p[1]",
     "the caller's": "def f(x, y):\n    p = x * 2, y\n    p[1].mul_(2)\n    return p[0] * p[1] + y",
+    "views of another": "def f(x, y):\n    z = x * 2\n    p = z.unbind(0)\n    p[1].zero_()\n    return z + y",
     "given": "def g(p):\n    p[0].zero_()\n\n\ndef f(x, y):\n    p = (x * 1, y * 2)\n    g(p)\n    return p[0] + p[1]",
 }  # fmt: skip
 

@@ -30,9 +30,10 @@ _OF_TREES = {
     "tree.leaves": Sequence(),
     "tree.flatten": Sequence(items=(Sequence(), UNKNOWN), tuple=True),
 }
-_SEQUENCE_JAX = frozenset(
-    "split array_split meshgrid broadcast_arrays nonzero unravel_index top_k svd qr eigh eig"
-    " slogdet frexp modf divmod tril_indices triu_indices unstack".split()
+_LISTS_JAX = frozenset("split array_split meshgrid broadcast_arrays top_k".split())
+_TUPLES_JAX = frozenset(
+    "nonzero unravel_index svd qr eigh eig slogdet frexp modf divmod tril_indices triu_indices"
+    " unstack".split()
 )
 _STATIC_BUILTINS = {
     **dict.fromkeys(("len", "int"), "int"),
@@ -177,8 +178,8 @@ class Calling:
         several = [self.expression(k.value, env) for k in words]
         if Static(MISSING, "bool") in several:
             return UNKNOWN
-        if name in _SEQUENCE_JAX or Static(True, "bool") in several:
-            return Sequence(Tensor(dims=1))
+        if name in _LISTS_JAX | _TUPLES_JAX or Static(True, "bool") in several:
+            return Sequence(Tensor(dims=1), tuple=name in _TUPLES_JAX)
         dtypes = [ast.unparse(k.value) for k in node.keywords if k.arg == "dtype"]
         kind = cast_kind(dtypes[0]) if dtypes else _KINDS.get(name)
         return Tensor(kind=kind, dims=self._dims(node, env))
