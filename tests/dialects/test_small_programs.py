@@ -2982,6 +2982,33 @@ class Net(nn.Module):
             x = h * 2
         return reduce(lambda a, b: b(a), self.layers, x)
 """
+# What is None, or an array of one element, is asked for its truth as torch asks.
+TRUTH_OF_ONE_ELEMENT = """
+class Scaled(nn.Module):
+    def __init__(self, scale):
+        super().__init__()
+        if scale is None:
+            self.scale = None
+        else:
+            self.scale = nn.Parameter(torch.full((1,), scale))
+        self.shift = nn.Parameter(torch.ones(1) * 2)
+
+    def forward(self, x):
+        if self.scale:
+            x = x * 2 + self.scale
+        if self.shift:
+            return x + self.shift
+        return x
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([Scaled(None), Scaled(0.0), Scaled(3.0)])
+
+    def forward(self, x, y):
+        return self.layers[0](x) + self.layers[1](y) * self.layers[2](x)
+"""
 # A Sequential that stands for one call is what its layers make, one after the other.
 SEQUENTIAL_FOR_ONE_CALL = """
 def kept_layers(layers, p):
@@ -11112,6 +11139,15 @@ def test_a_param_that_a_method_sets_to_none_is_one_still():
     (made,), _, _ = dialect.convert([given(source)], "", "flax")
     assert [d.id for d in made.diagnostics] == ["dynamic-attribute"]
     assert "self.scale = nnx.Param(" in made.code
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_truth_of_an_array_that_may_lack_is_told_where_it_is_no_branch(target):
+    source = "class Net(nn.Module):\n    def __init__(self, b=True):\n        super().__init__()\n"
+    source += "        self.b = nn.Parameter(torch.ones(1)) if b else None\n\n"
+    source += "    def forward(self, x):\n        return x + self.b if self.b else x\n"
+    (made,), _, _ = dialect.convert([given(HEAD + source)], "", target)
+    assert [d.id for d in made.diagnostics] == ["traced-branch"], made.code
 
 
 CARRIED_MODULE = """

@@ -3,6 +3,9 @@
     if x.mean() > 0 and y.mean() > 0:         if (x.mean() > 0) & (y.mean() > 0):
     z = x if not done else -x            ->   z = jnp.where(~done, x, -x)
     assert (x > 0).all()                      (nothing, and a report)
+    if self.bias:                             if self.bias is not None:
+        x = x + self.bias                         if self.bias.reshape(()) != 0:
+                                                      x = x + self.bias
 
 Under jit the truth of an array is not known, so that Python's own operators on it fail. What is
 known while tracing (the mode, shapes, None) stays Python's. `&` computes both sides, so that a side
@@ -10,10 +13,12 @@ that writes, or does something to the host, becomes an `if` of its own.
 """
 
 from ...facts.program import ProgramFacts
+from ...facts.values.lattice import least_dims
+from ...model.effects import Read
 from ...model.expressions import Call, FormattedString, Subscript
 from ...model.operators import Binary, Boolean, Compare, Conditional, Unary
 from ...model.program import Scope
-from ...model.statements import Assert, While
+from ...model.statements import Assert, If, While
 from ..pass_ import Changes, Pass
 from ..truth import is_truth, traced, truth
 from . import builtin_calls, choices, logic, printing
@@ -54,6 +59,12 @@ def run(scope: Scope, facts: ProgramFacts) -> Changes:
     for loop in scope.nodes(While):
         if traced(loop.test):
             o.changes.change(loop, _ask)
+    for branch in scope.nodes(If):
+        if traced(branch.test) and least_dims(branch.test.value) > 0:
+            o.changes.change(branch, lambda n: n.test.wrap(choices.element))
+    for read in scope.nodes(Read):
+        if read in o.asked and read not in gone:
+            choices.of_what_may_lack(o, read)
     return o.changes
 
 

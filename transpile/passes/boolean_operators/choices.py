@@ -7,16 +7,38 @@ become sides of an `if`.
 
 from ...facts.values.lattice import UNKNOWN, Sequence, Static, Tensor
 from ...model.copy import clone
-from ...model.effects import Support, Unconverted
-from ...model.expressions import Attribute, Call, Constant, Lambda, Name, Slice, Subscript
+from ...model.effects import Read, Support, Unconverted
+from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Slice, Subscript
 from ...model.names import dotted
 from ...model.node import Expression, Statement
-from ...model.operators import Binary, Conditional, Unary
+from ...model.operators import Binary, Boolean, Compare, Conditional, Unary
 from ...model.positions import source_of
 from ...model.statements import Assign, Block, ExpressionStatement, If, Return
 from ...source.lower_ast import expression
-from ..truth import traced
+from ..truth import told, traced, truth
 from .operators import Operators, place_before, value
+
+_LACKS = "the truth of an array that may be None: compare it with None, and ask for its element"
+
+
+def element(node: Expression) -> Expression:
+    """The one element of an array that is asked for its truth, which torch takes no other of."""
+    return told(Call(Attribute(truth(node), "reshape"), [Display("tuple", [])]))
+
+
+def of_what_may_lack(o: Operators, read: Read) -> None:
+    """`if self.bias:` where it is None or an array, which under jit has no truth of its own."""
+    branch, found = read.parent, read.value
+    if not isinstance(found, Tensor) or found.assumed or not found.none:
+        return
+    is_there = Compare([clone(read), Constant(None)], ["is not"])
+    if not isinstance(branch, If) or branch.test is not read or branch.orelse is not None:
+        raised = Unconverted("traced-branch", source_of(read))
+        o.changes.report("traced-branch", read, _LACKS)
+        o.changes.replace(read, lambda _: Boolean(is_there, "and", raised))
+        return
+    read.value = Tensor()
+    o.changes.replace(branch, lambda n: If(is_there, Block([If(element(n.test), n.body)])))
 
 
 def ternary(o: Operators, node: Conditional) -> None:
