@@ -23,6 +23,7 @@ LINES = [
     ("x.index_select(1, y.view(-1))", "jnp.take(x, y.reshape(-1), axis=1)"),
     ("x.sum([0, 1])", "x.sum(axis=(0, 1))"),
     ("x.mean([-1], keepdim=True)", "x.mean(axis=-1, keepdims=True)"),
+    ("torch.roll(x, (-1,), dims=(n,))", "jnp.roll(x, (-1,), axis=(n,))"),
     ("x.flip([1])", "jnp.flip(x, axis=1)"),
     ("x.unsqueeze(1).unsqueeze(2)", "x[:, None, None]"),
     ("x.unsqueeze(-1).unsqueeze(-1)", "x[..., None, None]"),

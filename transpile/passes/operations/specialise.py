@@ -6,7 +6,7 @@ from collections.abc import Sequence as Sequence_
 from typing import Any
 
 from ...facts.values.lattice import NONE, Sequence, Static, Tensor, Torch, least_dims
-from ...model.expressions import Attribute, Call, Comprehension, Constant, Display, Name
+from ...model.expressions import Attribute, Call, Comprehension, Constant, Display, Name, Starred
 from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
 from ...model.operators import COMPARISONS, Boolean, Compare, Conditional, Unary
@@ -139,6 +139,10 @@ class Specialised:
                 return asked(self, *node.arguments)
         if self._kind(node) == "sizes":
             return bool(self.binding.sizes)  # whether any were given
+        given = self._given(node)
+        if given is not None and isinstance(given.node, Display):  # `dims=(dim,)`
+            if any(not isinstance(e, Starred) for e in given.node.elements):
+                return True
         value = self.constant(node)
         return UNDECIDED if value is UNDECIDED else bool(value)
 
