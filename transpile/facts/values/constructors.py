@@ -56,10 +56,7 @@ def _of_default(frame: Frame, ref: Any, args: list[Argument]) -> Value:
 
 
 def _of_several(frame: Frame, classes: frozenset[Any], args: list[Argument]) -> Value:
-    """An instance of one of several classes.
-
-    What they are given is not noted: a call in a branch for one class says nothing of the others.
-    """
+    """An instance of one of several classes, each of which may be given the arguments."""
     rulebook, project = frame.facts.rulebook, frame.facts.project
     layers = [rulebook.layer(one) if isinstance(one, str) else None for one in classes]
     drawing = [d.name for d in layers if d is not None and d.name in rulebook.drawing]
@@ -69,6 +66,9 @@ def _of_several(frame: Frame, classes: frozenset[Any], args: list[Argument]) -> 
         layer is not None if isinstance(one, str) else project.is_module(one)
         for one, layer in zip(classes, layers)
     ]
+    for one in classes:
+        if not isinstance(one, str):
+            _of_class(frame, one, args)
     writes = {inplace(args, _limit(frame, one)) for one in classes}
     if all(made):
         return Module(classes, inplace=writes.pop() if len(writes) == 1 else None)
