@@ -3009,6 +3009,18 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.layers[0](x) + self.layers[1](y) * self.layers[2](x)
 """
+# A tensor that is known when a function is traced says which module of a list is meant.
+PICKED_BY_A_TENSOR = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(4, 4) for _ in range(3)])
+        self.last = torch.tensor(2)
+
+    def forward(self, x, y):
+        i = torch.tensor(0)
+        return self.layers[torch.tensor(1)](x) * self.layers[i](y) + self.layers[self.last](x)
+"""
 # A Sequential that stands for one call is what its layers make, one after the other.
 SEQUENTIAL_FOR_ONE_CALL = """
 def kept_layers(layers, p):
@@ -11148,6 +11160,16 @@ def test_the_truth_of_an_array_that_may_lack_is_told_where_it_is_no_branch(targe
     source += "    def forward(self, x):\n        return x + self.b if self.b else x\n"
     (made,), _, _ = dialect.convert([given(HEAD + source)], "", target)
     assert [d.id for d in made.diagnostics] == ["traced-branch"], made.code
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("picked", ["self.layers[x.argmax() % 2](x)", "self.layers[(x.sum() > 0).long().item()](x)"])
+def test_a_module_that_data_pick_from_a_list_is_told(picked, target):
+    source = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    source += "        self.layers = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4)])\n\n"
+    source += f"    def forward(self, x):\n        return {picked}\n"
+    (made,), _, _ = dialect.convert([given(HEAD + source)], "", target)
+    assert "traced-branch" in [d.id for d in made.diagnostics], made.code
 
 
 CARRIED_MODULE = """

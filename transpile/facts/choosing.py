@@ -51,8 +51,11 @@ def _is_for_jax(read: Read) -> bool:
 
 
 def chooses(use: Expression) -> Iterator[Expression]:
-    """What chooses: the masks of `x[mask]`, `jnp.nonzero(mask)` itself, the mask of a selection."""
-    if isinstance(use, (Subscript, Put)):
+    """What chooses: the masks of `x[mask]`, `jnp.nonzero(mask)` itself, the mask of a selection,
+    and which of its modules a list is asked for: `self.layers[torch.tensor(1)]`."""
+    if isinstance(use, Subscript) and isinstance(use.object.value, Module):
+        yield from (use.index,) if isinstance(use.index.value, Tensor) else ()
+    elif isinstance(use, (Subscript, Put)):
         yield from filter(_is_mask, index_parts(use.index))
     elif isinstance(use, Call) and isinstance(use.function, Support):
         yield from use.arguments[1:] if use.function.name == SELECT else ()
@@ -72,7 +75,14 @@ def mask(part: Expression) -> Read | None:
         part = part.operand
     if not isinstance(part, Read) or part.kind not in _KINDS:
         return None
-    return part if isinstance(part.value, Tensor) and part.value.kind == "b" else None
+    return part if _is_mask(part) or _picks(part) else None
+
+
+def _picks(index: Expression) -> bool:
+    """Whether an array says which module of a list is meant."""
+    around = index.parent
+    listed = isinstance(around, Subscript) and around.index is index
+    return listed and isinstance(around.object.value, Module)  # type: ignore[union-attr]
 
 
 def is_choosing(read: Read, choosing: Choosing, modules: Modules) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 from ..facts.choosing import SELECT, chooses, is_choosing
 from ..facts.choosing import mask as kept_mask
 from ..facts.known import SHARED, TYPES, How, Known
-from ..facts.values.lattice import NUMPY, Module
+from ..facts.values.lattice import NUMPY, Module, Static
 from ..facts.values.lattice import Function as FunctionValue
 from ..model.effects import Apply, Declare, Put, Read, Support
 from ..model.expressions import Attribute, Call, Name, Subscript
@@ -44,6 +44,7 @@ def run(scope: Scope, facts: Any) -> Changes:
         masks = list(chooses(use))
         if _are_known(known, masks):
             lifted += masks
+            _pick(changes, use)
             changes.withdraw("data-dependent-shape", use)
     _lift(changes, known, lifted)
     return changes
@@ -61,6 +62,18 @@ def _of_module(changes: Changes, function: Function, facts: Any) -> None:
         masks = [kept_mask(mask) for mask in chooses(use)]
         if masks and all(m and is_choosing(m, facts.choosing, facts.modules) for m in masks):
             changes.withdraw("data-dependent-shape", use)
+            _pick(changes, use)
+
+
+def _pick(changes: Changes, use: Expression) -> None:
+    """Let it be known which module of a list is meant, where one is: `self.layers[int(i)]`."""
+    if isinstance(use, Subscript) and isinstance(use.object.value, Module):
+        changes.change(use, _picked)
+
+
+def _picked(use: Subscript) -> None:
+    use.index.wrap(lambda index: Call(Name("int"), [index]))
+    use.index.value = Static(type="int")
 
 
 def _made(declare: Declare, exact: Known) -> None:

@@ -5,19 +5,23 @@ has its slope everywhere; else `lax.cond`, which computes one side. Where a side
 become sides of an `if`.
 """
 
-from ...facts.values.lattice import UNKNOWN, Sequence, Static, Tensor
+from ...facts.values.lattice import UNKNOWN, Module, Sequence, Static, Tensor
 from ...model.copy import clone
-from ...model.effects import Read, Support, Unconverted
+from ...model.effects import CONSTANT, Read, Support, Unconverted
 from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Slice, Subscript
-from ...model.names import dotted
+from ...model.names import binds, dotted
 from ...model.node import Expression, Statement
 from ...model.operators import Binary, Boolean, Compare, Conditional, Unary
 from ...model.positions import source_of
-from ...model.statements import Assign, Block, ExpressionStatement, If, Return
+from ...model.statements import Assign, Block, ExpressionStatement, For, If, Return
 from ...source.lower_ast import expression
 from ..truth import told, traced, truth
 from .operators import Operators, place_before, value
 
+_LAYER = (
+    "a tensor's value says which module of a list this is: choose by a number of Python's, or "
+    "write the choice as an if statement"
+)
 _LACKS = "the truth of an array that may be None: compare it with None, and ask for its element"
 
 
@@ -156,6 +160,8 @@ def chosen_by(node: Expression) -> Expression | None:
 def picked(o: Operators, node: Subscript) -> None:
     """`parts[i]` is `jnp.stack(parts)[i]`; what is stored there has no place."""
     known, around = value(node.object), node.parent
+    if isinstance(known, Module) and traced(node.index) and not _of_constants(o, node.index):
+        o.changes.unconverted("traced-branch", node, _LAYER)
     if chosen_by(node) is None or not isinstance(known, Sequence):
         return
     if isinstance(around, Assign) and node in around.targets:
@@ -166,6 +172,25 @@ def picked(o: Operators, node: Subscript) -> None:
     elif isinstance(known.element, Tensor):
         stack = expression("jnp.stack")
         o.changes.wrap(node.object, lambda n: Call(stack, [n]))
+
+
+def _of_constants(o: Operators, index: Expression) -> bool:
+    """Whether an index may follow from NumPy's arrays, or what a module keeps as such: `for i in
+    self.order`."""
+    todo, seen = [index], set[str]()
+    while todo:
+        for node in [n for n in todo.pop().walk() if isinstance(n, (Name, Read))]:
+            known = node.value
+            if isinstance(known, Tensor) and known.host:
+                return True
+            if isinstance(node, Read) and node.kind == CONSTANT:
+                return True
+            if isinstance(node, Name) and node.id not in seen:
+                seen.add(node.id)
+                todo += [n.iterable for n in o.scope.nodes(For) if node.id in binds(n)]
+                given = (n.expression for n in o.scope.nodes(Assign) if node.id in binds(n))
+                todo += [value for value in given if value is not None]
+    return False
 
 
 def switch(o: Operators, node: Call) -> bool:
