@@ -3021,6 +3021,25 @@ class Net(nn.Module):
         i = torch.tensor(0)
         return self.layers[torch.tensor(1)](x) * self.layers[i](y) + self.layers[self.last](x)
 """
+# A default that no call replaces is a part of self.
+KEPT_WITH_DEFAULTS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.other = nn.Linear(4, 4)
+        act = self.other
+
+        def run(t, *, fc=self.fc):
+            return fc(t)
+
+        self.f = lambda t, scale=2.0, fc=self.fc: fc(t) * scale
+        self.run = run
+        self.g = lambda t, act=self.fc: act(t)
+
+    def forward(self, x, y):
+        return self.f(x) + self.f(y, 3.0) * self.run(x) + self.g(y) + self.other(x)
+"""
 # A Sequential that stands for one call is what its layers make, one after the other.
 SEQUENTIAL_FOR_ONE_CALL = """
 def kept_layers(layers, p):
@@ -11170,6 +11189,16 @@ def test_a_module_that_data_pick_from_a_list_is_told(picked, target):
     source += f"    def forward(self, x):\n        return {picked}\n"
     (made,), _, _ = dialect.convert([given(HEAD + source)], "", target)
     assert "traced-branch" in [d.id for d in made.diagnostics], made.code
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("kept", ["[lambda t, fc=self.fc: fc(t)]", "[lambda t, *, fc=self.fc: t + fc(t)]"])
+def test_a_kept_lambda_with_a_module_as_a_default_is_told(kept, target):
+    source = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    source += f"        self.fc = nn.Linear(4, 4)\n        self.fs = {kept}\n\n"
+    source += "    def forward(self, x):\n        return self.fs[0](x)\n"
+    (made,), _, _ = dialect.convert([given(HEAD + source)], "", target)
+    assert [d.id for d in made.diagnostics] == ["module-value"], made.code
 
 
 CARRIED_MODULE = """

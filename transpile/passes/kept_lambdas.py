@@ -2,6 +2,8 @@
 
     m = self.mlp                               def mlpf(self, x):
     self.mlpf = lambda x: m.down(m.up(x))  →       return self.mlp.down(self.mlp.up(x))
+    self.f = lambda x, fc=self.fc: fc(x)       def f(self, x):
+                                                   return self.fc(x)
 
 Kept as a value it would hold modules that are others once a model is traced. So does a function
 with a name, `def run(x): …` and `self.run = run`.
@@ -18,14 +20,16 @@ is a statement. So does one that a constructor calls, and that hands on what it 
 from typing import Any, NamedTuple
 
 from ..model.copy import clone
-from ..model.expressions import Attribute, Call, Lambda, Name
+from ..model.expressions import Attribute, Call, Lambda, Name, Starred
 from ..model.names import (
+    below,
     dotted,
     everywhere,
     imported,
     in_scope,
     is_inplace,
     is_own,
+    last_word,
     names_assigned,
     names_in,
     target_names,
@@ -54,8 +58,10 @@ def run(scope: Scope, facts: Any = None) -> Changes:
         methods = [s for s in scope.body.body if isinstance(s, Function)]
         init = next((m for m in methods if m.name == "__init__" and m.parameters), None)
         if init is not None:
-            aliases = _aliases(init)
             for kept in _kept(scope, init, methods):
+                own = {p.name for p in kept.function.parameters}
+                plain = {a: part for a, part in _aliases(init).items() if a not in own}
+                aliases = {**plain, **_usual(kept, init, scope)}
                 if _may_move(kept.function, init, aliases):
                     changes.change(kept.statement, _moving(kept, init, scope, aliases))
     return changes
@@ -158,10 +164,32 @@ def _aliases(init: Function) -> dict[str, Expression]:
     return found
 
 
+def _usual(kept: Kept, init: Function, cls: Class) -> dict[str, Expression]:
+    """The parameters that are a part of self for every call: `lambda x, fc=self.fc: fc(x)`."""
+    me, found = init.receiver, dict[str, Expression]()
+    classes = cls.file.classes() if cls.file is not None else ()
+    family = [cls, *(c for c in classes if cls.name in map(dotted, c.bases))]
+    stores = [t for c in family for assign in below(c, Assign) for t in assign.targets]
+    words = [t.name for t in stores if isinstance(t, Attribute)]
+    calls = [c for c in below(cls, Call) if last_word(c.function) == kept.name]
+    for at, parameter in enumerate(kept.function.parameters):
+        usual = parameter.default
+        path = dotted(usual) if usual is not None else None
+        once = path is not None and all(words.count(word) <= 1 for word in path.split(".")[1:])
+        if usual is None or not path or not once or not path.startswith(f"{me}."):
+            continue
+        loose = any(isinstance(a, Starred) for c in calls for a in c.arguments)
+        given = any(parameter.name in c.keywords or c.keywords.count(None) > at for c in calls)
+        if not loose and not given and parameter.name not in names_assigned(kept.function.body):
+            found[parameter.name] = usual
+    return found
+
+
 def _may_move(function: Lambda | Function, init: Function, aliases: dict[str, Expression]) -> bool:
     """Whether all that a lambda reads of its constructor's is self, or a part of it."""
     me = init.receiver
-    own = {p.name for p in function.parameters} | set(names_assigned(function.body))
+    own = {p.name for p in function.parameters} - aliases.keys()
+    own |= set(names_assigned(function.body))
     read = names_in(function.body) - own
     local = {*names_assigned(init.body), *(p.name for p in init.parameters[1:])}
     uses_self = me in read or bool(read & aliases.keys())
@@ -171,11 +199,12 @@ def _may_move(function: Lambda | Function, init: Function, aliases: dict[str, Ex
 def _moving(kept: Kept, init: Function, cls: Class, aliases: dict[str, Expression]) -> Any:
     def move(statement: Assign) -> None:
         body = kept.function.body
-        own = {p.name for p in kept.function.parameters}
+        rest = [p for p in kept.function.parameters if p.name not in aliases]
+        own = {p.name for p in rest}
         for name in [n for n in body.walk() if isinstance(n, Name)]:
             if name.id in aliases and name.id not in own:
                 name.replace(clone(aliases[name.id]))
-        parameters = [Parameter(init.receiver), *kept.function.parameters]
+        parameters = [Parameter(init.receiver), *rest]
         block = statement.parent
         assert isinstance(block, Block)
         block.take(statement)
@@ -196,7 +225,7 @@ def _moving(kept: Kept, init: Function, cls: Class, aliases: dict[str, Expressio
             made.file = cls.file  # facts ask what names mean there
         made.comments = f"\n{above.lstrip(chr(10))}", ""
         cls.body.insert_after(init, [made])
-        _without_aliases(init, aliases)
+        _without_aliases(init, _aliases(init))
 
     return move
 

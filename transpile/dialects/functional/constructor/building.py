@@ -196,8 +196,9 @@ class Building:
         conventions = self.plan.conventions  # what a builder is given is bound to nothing; what a
         # constructor is given, and calls, is a class, whatever an annotation says
         given = is_given(call) and self.function.name != "__init__"
-        of_value = given and isinstance(call.function.value, Module)
-        threads = conventions.of_value(call.function) if of_value else conventions.of_call(call)
+        called = _usual(call) or call.function
+        of_value = (given or called is not call.function) and isinstance(called.value, Module)
+        threads = conventions.of_value(called) if of_value else conventions.of_call(call)
         return threads.params or threads.takes
 
     def _probe(self, call: Call) -> None:
@@ -225,6 +226,16 @@ class Building:
         else:
             why = "the value of an array is asked for before it is made"
             self.reports.raises("array-while-building", node, why)
+
+
+def _usual(call: Call) -> Expression | None:
+    """The `self.fc` that is called where nothing else is given: `lambda x, fc=self.fc: fc(x)`"""
+    for around in call.ancestors():
+        if isinstance(around, (Lambda, Function)) and isinstance(call.function, Name):
+            for parameter in around.parameters:
+                if parameter.name == call.function.id:
+                    return parameter.default
+    return None
 
 
 def _has(test: Expression, module: Expression, name: Expression, missing: bool = False) -> None:
