@@ -2994,7 +2994,8 @@ class Scaled(nn.Module):
         self.shift = nn.Parameter(torch.ones(1) * 2)
 
     def forward(self, x):
-        if self.scale:
+        if self.scale:  # a number
+            # below it
             x = x * 2 + self.scale
         if self.shift:
             return x + self.shift
@@ -11179,6 +11180,12 @@ def test_the_truth_of_an_array_that_may_lack_is_told_where_it_is_no_branch(targe
     source += "    def forward(self, x):\n        return x + self.b if self.b else x\n"
     (made,), _, _ = dialect.convert([given(HEAD + source)], "", target)
     assert [d.id for d in made.diagnostics] == ["traced-branch"], made.code
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_truth_of_one_element_keeps_its_comments(target):
+    (made,), _, _ = dialect.convert([given(HEAD + TRUTH_OF_ONE_ELEMENT)], "", target)
+    assert "# a number" in made.code and "# below it" in made.code, made.code
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -5,6 +5,8 @@ has its slope everywhere; else `lax.cond`, which computes one side. Where a side
 become sides of an `if`.
 """
 
+from functools import partial
+
 from ...facts.values.lattice import UNKNOWN, Module, Sequence, Static, Tensor
 from ...model.copy import clone
 from ...model.effects import CONSTANT, Read, Support, Unconverted
@@ -41,8 +43,19 @@ def of_what_may_lack(o: Operators, read: Read) -> None:
         o.changes.report("traced-branch", read, _LACKS)
         o.changes.replace(read, lambda _: Boolean(is_there, "and", raised))
         return
-    read.value = Tensor()
-    o.changes.replace(branch, lambda n: If(is_there, Block([If(element(n.test), n.body)])))
+    o.changes.change(branch, partial(_where_there, is_there=is_there))
+
+
+def _where_there(branch: If, is_there: Expression) -> None:
+    """Ask for the element where there is an array, and go on as before."""
+    test, inner = clone(branch.test), Block([])
+    test.value = Tensor()
+    branch.test.replace(is_there)
+    statements = list(branch.body.body)
+    branch.body.insert_before(statements[0], [If(element(test), inner)])
+    for statement in statements:
+        branch.body.take(statement)
+        inner.append([statement])
 
 
 def ternary(o: Operators, node: Conditional) -> None:
