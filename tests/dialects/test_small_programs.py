@@ -3062,7 +3062,9 @@ class Net(nn.Module):
         h = nn.Sequential(*layers)(x + y)
         x = nn.Sequential(*self.layers[1:])(x + h)
         if y.shape[0] == 1:
-            return nn.Sequential(*layers)(y)
+            return nn.Sequential(
+                *layers  # those that are kept
+            )(y)
         return x * nn.Sequential(self.layers[0], nn.ReLU(), self.layers[2])(y)
 """
 FINITE = """
@@ -11206,6 +11208,11 @@ def test_a_kept_lambda_with_a_module_as_a_default_is_told(kept, target):
     source += "    def forward(self, x):\n        return self.fs[0](x)\n"
     (made,), _, _ = dialect.convert([given(HEAD + source)], "", target)
     assert [d.id for d in made.diagnostics] == ["module-value"], made.code
+
+
+def test_a_sequential_for_one_call_keeps_its_comments():
+    (made,), _, _ = dialect.convert([given(HEAD + SEQUENTIAL_FOR_ONE_CALL)], "", "functional")
+    assert "# those that are kept" in made.code, made.code
 
 
 CARRIED_MODULE = """

@@ -127,9 +127,13 @@ def each_in_turn(statement: Assign | Return, scope: Function) -> None:
         kept = fresh.fresh("out")
     turn = fresh.fresh("layer")
     body = Block([Assign([Name(kept)], Call(Name(turn), [Name(kept)]))])
-    made: list[Statement] = [For(Name(turn), clone(starred.expression), body)]
-    if dotted(given) != kept:
-        made.insert(0, Assign([Name(kept)], clone(given)))
-    block.substitute(
-        statement, [*made, Return(Name(kept))] if isinstance(statement, Return) else made
-    )
+    loop = For(Name(turn), clone(starred.expression), body)
+    if isinstance(statement, Return):
+        begin = [Assign([Name(kept)], clone(given))] if dotted(given) != kept else []
+        block.insert_before(statement, [*begin, loop])
+        call.replace(Name(kept))
+    elif dotted(given) != kept:
+        block.insert_after(statement, [loop])
+        call.replace(clone(given))
+    else:
+        block.substitute(statement, [loop])
