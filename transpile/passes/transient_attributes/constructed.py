@@ -32,6 +32,7 @@ from ...model.expressions import (
 from ...model.fresh import Names
 from ...model.names import dotted, everywhere, is_target, own_names
 from ...model.node import Node, Statement
+from ...model.operators import asks_for_none
 from ...model.program import Function
 from ...model.project import Project
 from ...model.statements import Assign, Block, For, If, Return, While
@@ -119,7 +120,8 @@ def _keep_one_apart(
     if not tensors or not others or len(plain) < len(sets) or len(at) < len(own):
         return
     made_of = {dotted(a.expression) for a in others} - {None} | {dotted(own[0])}
-    if all(dotted(n) not in made_of for a in tensors for n in _parts(a)):
+    parts = {dotted(n) for a in tensors for n in _parts(a)}
+    if dotted(own[0]) not in parts and not (parts & made_of and all(map(_is_some, tensors))):
         return
     where = [at[a.targets[0]] for a in tensors]  # type: ignore[index]
     if max(at[a.targets[0]] for a in others) >= min(where):  # type: ignore[index]
@@ -153,6 +155,12 @@ def _given(function: Function, held: Assign, made: Assign, between: list[Node]) 
     inner = (m for n in nodes if isinstance(n, (Function, Lambda)) for m in n.walk())
     used = [n for n in [*later, *inner] if isinstance(n, Name) and n.id == name.id]
     return name.id if not again and all(n in before and not is_target(n) for n in used) else None
+
+
+def _is_some(made: Assign) -> bool:
+    """Whether a tensor is made where what it is made of is not None: what else is there is None."""
+    branch = made.nearest(If)
+    return branch is not None and asks_for_none(branch.test)
 
 
 def _parts(assign: Assign) -> list[Node]:
