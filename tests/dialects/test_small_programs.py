@@ -10150,10 +10150,13 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("kept", ("KINDS[kind]", "noisy if kind else plain"))
-def test_a_function_that_draws_and_is_kept_beside_others_is_told(target, kept):
+def test_a_function_that_draws_and_is_kept_beside_others(target, kept):
     text = HEAD + KEPT_DRAWS.replace("= KIND\n", f"= {kept}\n")
     (made,), _, _ = dialect.convert([given(text)], "", target)
-    assert "draw-in-value" in {d.id for d in made.diagnostics}
+    told = {d.id for d in made.diagnostics}
+    assert told == ({"draw-in-value"} if target == "flax" else set())
+    if not told:
+        assert "def plain(x, *, key=None):" in made.code and "self.f(x, key=key)" in made.code
 
 
 MADE_TO_FIT = """

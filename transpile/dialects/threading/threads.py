@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from ...facts.modules import Modules
 from ...facts.values.lattice import Class as ClassValue
 from ...facts.values.lattice import Function as FunctionValue
-from ...facts.values.lattice import Functions, Module, Value
+from ...facts.values.lattice import Functions, Module, Value, classes_of
 from ...model.effects import Apply, New
 from ...model.expressions import Call
 from ...model.names import dotted
 from ...model.node import Expression, Node
-from ...model.program import Function
+from ...model.program import Class, Function
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,6 @@ class Threads:
         )
 
 
-_MAY_BUILD = (FunctionValue, Functions, ClassValue)  # of the user's own
 NOTHING = Threads()
 ANYTHING = Threads(True, True, True, False, True, True)
 
@@ -57,7 +56,13 @@ def is_threaded(node: Node) -> bool:
     """Whether a call may need what is threaded."""
     if isinstance(node, (Apply, New)):
         return True
-    return isinstance(node, Call) and isinstance(node.function.value, _MAY_BUILD)
+    called = node.function.value if isinstance(node, Call) else None
+    if isinstance(called, Functions):  # a method that is handed on has what it takes with it
+        return all(one.owner is None for one in called.several)
+    if isinstance(called, ClassValue):
+        classes = classes_of(called)
+        return bool(classes) and all(isinstance(cls, Class) for cls in classes)
+    return isinstance(called, FunctionValue)
 
 
 def of_layers(value: Value | None, modules: Modules, asking: Mapping[str, Threads]) -> Threads:
