@@ -71,7 +71,6 @@ class Conventions(Signatures):
         **dict.fromkeys(WEIGHT_NORMS, Threads(params=True)),
         **dict.fromkeys(SPECTRAL_NORMS, Threads(takes=True, gives=True, params=True, mode=True)),
     }
-
     wraps_functions = True
 
     def __init__(self, project: Project, facts: ProgramFacts, kept: Iterable[str] = ()) -> None:
@@ -177,9 +176,8 @@ class Conventions(Signatures):
     # --- the fixed point --------------------------------------------------------------------------
 
     def is_joint(self, call: Call) -> bool:
-        if isinstance(call.function.value, Module):
-            return False
-        return len(set(map(is_inside, self.targets(call) or ()))) < 2  # one inside has the params
+        inside = set(map(is_inside, self.targets(call) or ()))  # such a one has the params
+        return not isinstance(call.function.value, Module) and len(inside) < 2
 
     def is_alike(self, target: Function, all: Threads) -> bool:
         owner = target.owner
@@ -217,9 +215,8 @@ class Conventions(Signatures):
         owner = function.owner
         assert owner is not None
         home = self.modules.home(owner)
-        above = (
-            home.methods(c).get(function.name) for c in home.order(owner) if isinstance(c, Class)
-        )
+        order = (c for c in home.order(owner) if isinstance(c, Class))
+        above = (home.methods(c).get(function.name) for c in order)
         family = [*home.overriding(owner, function.name), *(f for f in above if f is not None)]
         return all(f in self.initialisers for f in family if f in self.functions)
 
@@ -231,9 +228,8 @@ class Conventions(Signatures):
         reads = (n for n in function.nodes(Attribute) if type(n) is Attribute)
         if any(n.name in changing and dotted(n.object) == me for n in reads):
             return True
-        if not fills_others(function, me):
-            return False
-        return self.walked.is_inside(function.owner) or self.walked.is_before_walk(function)
+        walks = (self.walked.is_inside(function.owner), self.walked.is_before_walk(function))
+        return fills_others(function, me) and any(walks)
 
     def _of_nodes(self, nodes: Iterable[Node], function: Function) -> Threads:
         if self.is_builder(function):

@@ -102,11 +102,8 @@ def _getattr(frame: Frame, name: str, args: list[Argument]) -> Value:
         return args[2].value if absent else Torch(path)
     if first == Torch("torch.nn") and len(args) == 2 and frame.constructs:
         return Class(Open("torch.nn.Module"))
-    if first == Torch("torch.nn.init"):
-        return INITIALISER
-    if first == Torch("torch.nn.functional"):
-        return FUNCTION  # those by name (rules/by_name.py) neither draw nor depend on the mode
-    return UNKNOWN
+    by_name = {"torch.nn.init": INITIALISER, "torch.nn.functional": FUNCTION}  # rules/by_name.py
+    return by_name.get(first.name, UNKNOWN) if isinstance(first, Torch) else UNKNOWN
 
 
 def _setattr(frame: Frame, name: str, args: list[Argument]) -> Value:
@@ -282,9 +279,8 @@ def _of_numbers(frame: Frame, name: str, values: list[Value]) -> Static:
 
 
 def _may_be_number(value: Value) -> bool:
-    if isinstance(value, Static):
-        return value.wide or value != NUMPY
-    return value == UNKNOWN or isinstance(value, Method)
+    number = isinstance(value, Static) and (value.wide or value != NUMPY)
+    return number or value == UNKNOWN or isinstance(value, Method)
 
 
 def _partial(frame: Frame, args: list[Argument]) -> Value:
