@@ -173,7 +173,8 @@ def chosen_by(node: Expression) -> Expression | None:
 def picked(o: Operators, node: Subscript) -> None:
     """`parts[i]` is `jnp.stack(parts)[i]`; what is stored there has no place."""
     known, around = value(node.object), node.parent
-    if isinstance(known, Module) and traced(node.index) and not _of_constants(o, node.index):
+    layers = isinstance(known, Module) and not isinstance(known.element, Tensor)  # nor params
+    if layers and traced(node.index) and not _of_constants(o, node.index):
         o.changes.unconverted("traced-branch", node, _LAYER)
     if chosen_by(node) is None or not isinstance(known, Sequence):
         return
