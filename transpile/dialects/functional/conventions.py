@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from ...facts.modules import SPECTRAL_NORMS, WEIGHT_NORMS
 from ...facts.program import ProgramFacts
-from ...facts.values.lattice import Instance, Module
+from ...facts.values.lattice import Functions, Instance, Module
 from ...model.copy import clone
 from ...model.effects import (
     BUFFER,
@@ -33,7 +33,7 @@ from ...model.project import Project
 from ..placed import CONTAINERS
 from ..threading.changes import is_applied
 from ..threading.signatures import Signatures
-from ..threading.threads import NOTHING, Threads, is_threaded
+from ..threading.threads import NOTHING, Threads, is_threaded, union
 from .as_given import AsGiven
 from .buffers import unmade
 from .computed import Computed, ComputedNames
@@ -81,10 +81,8 @@ class Conventions(Signatures):
 
     def is_uniform(self, call: Call) -> bool:
         """Whether a call goes by `apply`: what it runs is not known, or asks for several things."""
-        threads = self.of_call(call)
-        if not isinstance(call.function.value, Module):
-            return False
-        return threads.takes and self.runs_container(call) or not threads.known
+        threads, module = self.of_call(call), isinstance(call.function.value, Module)
+        return module and (threads.takes and self.runs_container(call) or not threads.known)
 
     def hands_on_state(self, call: Call) -> bool:
         """Whether a call goes by `run`, which hands a state to each item of a container."""
@@ -169,9 +167,9 @@ class Conventions(Signatures):
 
     def is_state(self, array: Expression) -> bool:
         """Whether an array changes while the model runs, or only a checkpoint can fill it."""
-        if not isinstance(array, Read) or array.kind not in (BUFFER, MIXED):
-            return False
-        return array.name in self.stateful or self.names.is_buffer(array)
+        if isinstance(array, Read) and array.kind in (BUFFER, MIXED):
+            return array.name in self.stateful or self.names.is_buffer(array)
+        return False
 
     # --- the fixed point --------------------------------------------------------------------------
 
@@ -237,10 +235,8 @@ class Conventions(Signatures):
         if function.name == "__call__" and self._is_of_container(function):
             return Threads(True, True, True, True, True, True)  # whatever its items ask for
         found = super()._of_nodes((n for n in nodes if not self._is_refused(n)), function)
-        if function in self.initialisers:
-            return Threads(draws=found.draws)
         if function in self.building:
-            return found
+            return Threads(draws=found.draws) if function in self.initialisers else found
         given = [m for call in function.nodes(Apply, Call) for m in bound_by(call)]
         for handed in (*function.nodes(BoundMethod), *modules_kept(function), *given):
             found |= replace(self.of_value(handed), known=True)
@@ -282,6 +278,9 @@ class Conventions(Signatures):
     def _of_call(self, call: Call) -> Threads:
         if isinstance(call, New) or is_of_class(call) or is_given(call):  # constructors make none
             return NOTHING
+        if isinstance(call.function.value, Functions) and (targets := self.targets(call)):
+            found = union(map(self.given, targets))
+            return replace(found, known=all(self.given(t) == found for t in targets))
         return super()._of_call(call)
 
     # --- containers -------------------------------------------------------------------------------

@@ -5,16 +5,13 @@ self.act = F.relu if fast else nn.PReLU()   self.act = nn.as_module(…, ["param
 self.act = act                              self.act = nn.as_module(act)
 """
 
-from functools import reduce
-from operator import or_
-
 from ...facts.values.lattice import Module, Tensor, Value, named_classes
 from ...model.constants import is_none
 from ...model.effects import New, Support
 from ...model.expressions import Call, Constant, Display, Name
 from ...model.node import Expression
 from ...model.operators import Conditional
-from ..threading.threads import Threads
+from ..threading.threads import Threads, union
 from .plan import Plan
 
 WORDS = ("params", "state", "key", "training")
@@ -49,8 +46,8 @@ def takes(value: Value | None, plan: Plan) -> list[Expression] | None:
     threads = _of_known(value, plan)
     if not threads:
         return None
-    union = reduce(or_, threads)
-    needed = (union.params, union.takes, union.draws, union.mode)
+    needs = union(threads)
+    needed = (needs.params, needs.takes, needs.draws, needs.mode)
     return [Constant(word) for word, asked in zip(WORDS, needed) if asked]
 
 

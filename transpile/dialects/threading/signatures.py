@@ -6,8 +6,6 @@ dialect edits anything, and does not change while it does.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import reduce
-from operator import or_
 
 from ...facts.effects import arrays_written
 from ...facts.modules import SPECTRAL_NORMS
@@ -22,7 +20,7 @@ from ...model.statements import Assign
 from .changes import Changes
 from .reached import reached
 from .targets import Targets
-from .threads import ANYTHING, NOTHING, Threads, is_threaded, of_layers
+from .threads import ANYTHING, NOTHING, Threads, is_threaded, of_layers, union
 
 
 class Signatures:
@@ -225,9 +223,8 @@ class Signatures:
             if isinstance(call, New):
                 return Threads(draws=True, known=self._all_draw(call))
             return self.of_given(call) or replace(ANYTHING, known=self.is_container(call))
-        found, several = NOTHING, [self.of(target) for target in targets]
-        for threads in several:
-            found |= threads
+        several = [self.of(target) for target in targets]
+        found = union(several)
         if isinstance(call, New):
             return Threads(draws=found.draws, known=all(t.draws == found.draws for t in several))
         alike = all(self.is_alike(t, found) for t in targets) and not self._holds_or_not(call)
@@ -243,7 +240,7 @@ class Signatures:
         if not isinstance(value, Module) or not value.checked:
             return None
         given = self.effects.given(value)
-        found = reduce(or_, map(self.of, given or []), NOTHING)
+        found = union(map(self.of, given or []))
         keyless = value.function and found.draws and not self.wraps_functions
         return replace(found, known=False) if given and not keyless else None
 

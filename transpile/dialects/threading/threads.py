@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 
 from ...facts.modules import Modules
 from ...facts.values.lattice import Class as ClassValue
@@ -36,6 +38,11 @@ class Threads:
             self.params or other.params,
             self.mode or other.mode,
         )
+
+
+def union(several: Iterable[Threads]) -> Threads:
+    """What is taken and given by any of several."""
+    return reduce(or_, several, NOTHING)
 
 
 NOTHING = Threads()
