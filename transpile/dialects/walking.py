@@ -40,7 +40,10 @@ class Ordered:
                 self._take(walk.function.object.value, deep)  # type: ignore[attr-defined]
 
     def __contains__(self, cls: object) -> bool:
-        return self._any or cls in self._found
+        if not isinstance(cls, Class) or not self._any and cls not in self._found:
+            return False
+        bases = filter(self.modules.is_library, self.modules.lineage(cls))
+        return all(base.name != "ModuleDict" for base in bases)  # which has an order of its own
 
     def _take(self, value: Value | None, deep: bool) -> None:
         """What a walk begins with, or comes to."""

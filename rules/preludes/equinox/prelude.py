@@ -94,34 +94,37 @@ class ModuleList(Sequential):
 
 
 class ModuleDict(Sequential):
-    """What a dict of layers with methods of its own is made of."""
+    """What a dict of layers with methods of its own is made of; what a subclass sets is in it."""
 
     def __init__(self, modules=()):
         self.layers = OrderedDict(modules)
 
+    def held(self):
+        return {**self.layers, **vars(self).get("submodules", {}), **self.fields()}
+
     def is_stateful(self):
-        return any(map(is_stateful, self.layers.values()))
+        return any(map(is_stateful, self.held().values()))
 
     def __iter__(self):
-        return iter(self.layers)
+        return iter(self.held())
 
     def __contains__(self, name):
-        return name in self.layers
+        return name in self.held()
 
     def __getitem__(self, name):
-        return self.layers[name]
+        return self.held()[name]
 
     def __setitem__(self, name, layer):
         self.layers[name] = layer
 
     def keys(self):
-        return self.layers.keys()
+        return self.held().keys()
 
     def values(self):
-        return self.layers.values()
+        return self.held().values()
 
     def items(self):
-        return self.layers.items()
+        return self.held().items()
 
 
 def is_stateful(layer):
@@ -349,6 +352,9 @@ class Submodules(eqx.Module):
     """Modules under names that are computed: they are read as attributes."""
 
     submodules: dict
+
+    def __init__(self, *given):
+        super().__init__(*given)
 
     def __getattr__(self, name):
         held = self.__dict__.get("submodules", {})

@@ -53,7 +53,7 @@ class ModuleDict(nnx.Dict):
 
     def __setattr__(self, name, module):
         super().__setattr__(name, module)
-        if name not in self._order and not name.startswith(("_order", "_pytree")):
+        if name not in self._order and isinstance(module, nnx.Module):
             super().__setattr__("_order", (*self._order, name))
 
     def __delattr__(self, name):
