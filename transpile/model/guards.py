@@ -1,9 +1,9 @@
-"""What has been asked, and holds, where a node stands."""
+"""What has been asked, and holds, where a node stands; and whether its truth is asked there."""
 
 from .copy import clone
 from .names import text
 from .node import Expression, Node
-from .operators import Unary, conjuncts, turned
+from .operators import Boolean, Unary, conjuncts, turned
 from .statements import If
 
 
@@ -20,3 +20,11 @@ def guards(node: Node, body: Node) -> dict[str, Expression]:
                 found[text(holds)] = holds
         node = around
     return found
+
+
+def asks_for_truth(node: Expression) -> bool:
+    """Whether the truth of an expression is asked where it stands: `if m.bias:`, `not m.bias`."""
+    around = node.parent
+    if isinstance(around, Unary):
+        return around.operator == "not"
+    return isinstance(around, Boolean) or isinstance(around, If) and around.test is node

@@ -24,10 +24,11 @@ from ...facts.values.lattice import (
     is_traced,
 )
 from ...model.expressions import Attribute, Call, Constant, Display, Name
+from ...model.guards import asks_for_truth
 from ...model.node import Expression
 from ...model.operators import Boolean, Compare, Unary
 from ...model.program import Class, Function, Scope
-from ...model.statements import Assign, Delete, ExpressionStatement, If
+from ...model.statements import Assign, Delete, ExpressionStatement
 from ..pass_ import Changes, Pass
 from .branches import Branches
 from .casts import Casts
@@ -78,14 +79,12 @@ def run(scope: Scope, facts: ProgramFacts) -> Changes:
 
 def _asks_for_one(node: Attribute) -> bool:
     """`if m.bias:` of a layer, which may have none: torch gives several numbers no truth."""
-    around, value, owner = node.parent, node.value, node.object.value
+    value, owner = node.value, node.object.value
     classes = owner.classes if isinstance(owner, Module) else frozenset()
     optional = isinstance(value, Tensor) and value.none
     if not is_param(value) or not optional and any(isinstance(c, Class) for c in classes):
         return False
-    if isinstance(around, Unary):
-        return around.operator == "not"
-    return isinstance(around, Boolean) or isinstance(around, If) and around.test is node
+    return asks_for_truth(node)
 
 
 def _is_there(node: Expression, tests: list[Expression]) -> Expression:

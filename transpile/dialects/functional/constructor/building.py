@@ -27,12 +27,13 @@ from ....model.effects import (
     Write,
 )
 from ....model.expressions import Attribute, Call, Constant, Lambda, Name
+from ....model.guards import asks_for_truth
 from ....model.names import dotted
 from ....model.node import Expression, Node
 from ....model.operators import Boolean, Conditional, Unary, asks_for_none
 from ....model.positions import source_of
 from ....model.program import Function, Parameter
-from ....model.statements import Assign, Block, ExpressionStatement, For, If
+from ....model.statements import Assign, Block, ExpressionStatement, For
 from ...faults import raising
 from ...leaves import plainly
 from ...reports import Reports
@@ -215,7 +216,7 @@ class Building:
         elif asks_for_none(around):
             missing = around.operators[0] in ("is", "==")
             _has(around, node.object, Constant(node.name), missing)
-        elif is_tested(node):
+        elif asks_for_truth(node):  # if there is one: several numbers have no truth
             _has(node, node.object, Constant(node.name))
         elif _is_array(around):
             _has(around, node.object, Constant(node.name))
@@ -259,14 +260,6 @@ def _asked(node: Expression) -> tuple[str | None, object] | None:
         return None
     module, name = node.arguments
     return (dotted(module), name.constant) if isinstance(name, Constant) else None
-
-
-def is_tested(node: Read) -> bool:
-    """`if m.bias:` can only ask whether there is one: more than one number has no truth."""
-    around = node.parent
-    if isinstance(around, Unary):
-        return around.operator == "not"
-    return isinstance(around, Boolean) or isinstance(around, If) and around.test is node
 
 
 def _is_array(test: Node | None) -> TypeGuard[Call]:
