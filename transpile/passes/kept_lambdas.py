@@ -58,12 +58,13 @@ def run(scope: Scope, facts: Any = None) -> Changes:
         methods = [s for s in scope.body.body if isinstance(s, Function)]
         init = next((m for m in methods if m.name == "__init__" and m.parameters), None)
         if init is not None:
+            named = _aliases(init)
             for kept in _kept(scope, init, methods):
                 own = {p.name for p in kept.function.parameters}
-                plain = {a: part for a, part in _aliases(init).items() if a not in own}
-                aliases = {**plain, **_usual(kept, init, scope)}
-                if _may_move(kept.function, init, aliases):
-                    changes.change(kept.statement, _moving(kept, init, scope, aliases))
+                plain = {name: part for name, part in named.items() if name not in own}
+                parts = {**plain, **_usual(kept, init, scope)}
+                if _may_move(kept.function, init, parts):
+                    changes.change(kept.statement, _moving(kept, init, scope, parts, named))
     return changes
 
 
@@ -196,14 +197,21 @@ def _may_move(function: Lambda | Function, init: Function, aliases: dict[str, Ex
     return uses_self and me not in own and not (read & local) - aliases.keys()
 
 
-def _moving(kept: Kept, init: Function, cls: Class, aliases: dict[str, Expression]) -> Any:
+def _moving(
+    kept: Kept,
+    init: Function,
+    cls: Class,
+    parts: dict[str, Expression],
+    named: dict[str, Expression],
+) -> Any:
+    """`parts`: what names of the function stand for, its own too; `named`: names of `init`."""
+
     def move(statement: Assign) -> None:
         body = kept.function.body
-        rest = [p for p in kept.function.parameters if p.name not in aliases]
-        own = {p.name for p in rest}
         for name in [n for n in body.walk() if isinstance(n, Name)]:
-            if name.id in aliases and name.id not in own:
-                name.replace(clone(aliases[name.id]))
+            if name.id in parts:
+                name.replace(clone(parts[name.id]))
+        rest = [p for p in kept.function.parameters if p.name not in parts]
         parameters = [Parameter(init.receiver), *rest]
         block = statement.parent
         assert isinstance(block, Block)
@@ -225,7 +233,7 @@ def _moving(kept: Kept, init: Function, cls: Class, aliases: dict[str, Expressio
             made.file = cls.file  # facts ask what names mean there
         made.comments = f"\n{above.lstrip(chr(10))}", ""
         cls.body.insert_after(init, [made])
-        _without_aliases(init, _aliases(init))
+        _without_aliases(init, named)
 
     return move
 
