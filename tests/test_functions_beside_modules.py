@@ -63,17 +63,21 @@ MADE = {
 }
 
 
-@pytest.mark.parametrize("name", MADE)
-def test_both_are_called(name):
-    source = HEAD + MODULE.format(made=MADE[name])
-    result = convert_source(source)
-    assert not result.diagnostics, result.code
+def assert_both_ways_compute_the_same(source, result):
     x = torch.randn(3, 4)
     for a in (True, False):
         torch_module, module = both_modules(source, result, a)
         params, state = from_torch(torch_module, module)
         got, _ = module.apply(params, state, jnp.asarray(x.numpy()), key=jax.random.key(0))
         np.testing.assert_allclose(got, torch_module.eval()(x).detach(), 1e-4, 1e-5, err_msg=result.code)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_both_are_called(name):
+    source = HEAD + MODULE.format(made=MADE[name])
+    result = convert_source(source)
+    assert not result.diagnostics, result.code
+    assert_both_ways_compute_the_same(source, result)
 
 
 def test_what_functions_make_of_modules_alone_stays():
@@ -99,12 +103,7 @@ def test_functions_of_arrays_take_what_the_layers_beside_them_take(name):
     assert called in result.code and "apply(" not in result.code, result.code
     equinox = convert_source(source, target="equinox").code
     assert ("nn.call(" in equinox) == any_way, equinox
-    x = torch.randn(3, 4)
-    for a in (True, False):
-        torch_module, module = both_modules(source, result, a)
-        params, state = from_torch(torch_module, module)
-        got, _ = module.apply(params, state, jnp.asarray(x.numpy()), key=jax.random.key(0))
-        np.testing.assert_allclose(got, torch_module.eval()(x).detach(), 1e-4, 1e-5, err_msg=result.code)
+    assert_both_ways_compute_the_same(source, result)
 
 
 def test_a_lambda_that_holds_a_module_is_no_plain_function():
