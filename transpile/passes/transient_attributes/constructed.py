@@ -11,7 +11,8 @@ ParameterDict a plain list or dict.
     self.pe[:, 0::2] = torch.sin(x)      →    pe[:, 0::2] = torch.sin(x)
                                               self.pe = pe
 
-And what a constructor fills has a local name until it is filled.
+What a constructor fills has a local name until it is filled.
+
     self.size = size                              if size is not None:
     if self.size is not None:             →           size = torch.tensor(size)
         self.size = torch.tensor(self.size)       self.size = size
@@ -30,7 +31,7 @@ from ...model.expressions import (
     Subscript,
 )
 from ...model.fresh import Names
-from ...model.names import dotted, everywhere, is_target, own_names
+from ...model.names import dotted, everywhere, is_own, is_target, own_names
 from ...model.node import Node, Statement
 from ...model.operators import asks_for_none
 from ...model.program import Function
@@ -44,7 +45,7 @@ def until_tensor(assign: Assign, me: str, project: Project) -> list[Attribute]:
     """The places of an attribute from where it is NumPy's array, or a list of params, to where a
     tensor, or a ParameterList, is made of it; none where others may read it in between."""
     target, block = assign.targets[0], assign.parent
-    if not isinstance(target, Attribute) or dotted(target.object) != me or assign.operator:
+    if not is_own(target, me) or assign.operator:
         return []
     listed = isinstance(assign.expression, (Dictionary, Display, Comprehension))
     if not isinstance(block, Block) or not (listed or _calls(assign.expression, "numpy.", project)):
@@ -71,7 +72,7 @@ def fill(
     """Give a tensor a local name from where it is made to the last statement that writes into it,
     if nobody else may read or set the attribute in between; the places that it then has."""
     target, block, value = assign.targets[0], assign.parent, assign.expression
-    if not isinstance(target, Attribute) or dotted(target.object) != me or assign.operator:
+    if not is_own(target, me) or assign.operator:
         return []
     if not isinstance(block, Block) or target.name in named.texts:  # `register_buffer("mask", m)`
         return []
@@ -111,17 +112,19 @@ def keep_apart(
 def _keep_one_apart(
     function: Function, own: list[Attribute], me: str, project: Project, changes: Changes
 ) -> None:
-    body = function.body.body
-    at = {n: i for i, s in enumerate(body) for n in s.walk() if n in set(own)}
     sets = [n.parent for n in own if is_target(n)]
     plain = [a for a in sets if isinstance(a, Assign) and len(a.targets) == 1 and not a.operator]
     tensors = [a for a in plain if _calls(a.expression, "torch.", project)]
     others = [a for a in plain if a not in tensors]
-    if not tensors or not others or len(plain) < len(sets) or len(at) < len(own):
+    if not tensors or not others or len(plain) < len(sets):
         return
     made_of = {dotted(a.expression) for a in others} - {None} | {dotted(own[0])}
     parts = {dotted(n) for a in tensors for n in _parts(a)}
     if dotted(own[0]) not in parts and not (parts & made_of and all(map(_is_some, tensors))):
+        return
+    body, places = function.body.body, set(own)
+    at = {n: i for i, statement in enumerate(body) for n in statement.walk() if n in places}
+    if len(at) < len(own):
         return
     where = [at[a.targets[0]] for a in tensors]  # type: ignore[index]
     if max(at[a.targets[0]] for a in others) >= min(where):  # type: ignore[index]
