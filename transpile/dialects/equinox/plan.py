@@ -36,8 +36,7 @@ class Plan(running.Plan):
         self.project, self.modules, self.facts = project, facts.modules, facts
         self.signatures = self.conventions = signatures
         self.listed = listed  # the fields with the names of what a property lists
-        attributes = [n for file in project.ordered for n in everywhere(file, Attribute, Read)]
-        self.read = {n.name for n in attributes if not is_tied(n)}
+        self.read = self._read() if any(everywhere(f, Tie) for f in project.ordered) else set()
         self.methods = {f.name for f in project.functions() if f.owner is not None}
         self._modes: dict[Class, bool] = {}
         self.inferring = self._inferring()
@@ -170,6 +169,11 @@ class Plan(running.Plan):
     def is_mixin(self, cls: Class) -> bool:
         """Whether a class is no module itself: fields are those of an `eqx.Module` alone."""
         return not self.modules.is_library(cls) and not self.project.extends_module(cls)
+
+    def _read(self) -> set[str]:
+        """The names that are read, by which an array may be asked for that becomes another's."""
+        attributes = (n for f in self.project.ordered for n in everywhere(f, Attribute, Read))
+        return {n.name for n in attributes if not is_tied(n)}
 
     def _inferring(self) -> set[Class]:
         """The classes that have the field `inference`: those whose methods ask for the mode, or
