@@ -108,6 +108,7 @@ def tensor(data, *, dtype=None):
 MEETING = {
     "torch.where", "torch.maximum", "torch.minimum", "torch.clamp", "torch.clip", "torch.clamp_min", "torch.clamp_max",
     "torch.add", "torch.sub", "torch.mul", "torch.div",
+    "torch.eq", "torch.ne", "torch.lt", "torch.le", "torch.gt", "torch.ge",
 }  # fmt: skip
 
 

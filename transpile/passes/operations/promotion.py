@@ -20,7 +20,7 @@ from ...model.effects import BUFFER, Read, Support
 from ...model.expressions import Attribute, Call, ForClause, Name, Starred
 from ...model.names import own_word
 from ...model.node import Expression, Node
-from ...model.operators import Binary
+from ...model.operators import Binary, Compare
 from ...model.statements import Assign, For
 from ...source.lower_ast import expression
 from .conversion import Conversion
@@ -28,6 +28,11 @@ from .literals import known, simple
 from .windows import WORDS
 
 # --- tensors of one number ------------------------------------------------------------------------
+
+_COMPARING = {
+    **{"==": "equal", "!=": "not_equal", "<": "less", "<=": "less_equal"},
+    **{">": "greater", ">=": "greater_equal"},
+}
 
 
 def mark(c: Conversion, node: Node) -> bool:
@@ -38,6 +43,8 @@ def mark(c: Conversion, node: Node) -> bool:
     sides: list[Node] = []
     if isinstance(node, Binary):
         sides = [node.left, node.right]
+    elif isinstance(node, Compare) and node.operators[0] in _COMPARING:
+        sides = [*node.operands]  # of `a < b < c` none: there are three
     elif isinstance(node, Call):
         called = known(node.function)
         if isinstance(called, Torch) and called.name in c.rulebook.table("MEETING"):
@@ -73,9 +80,17 @@ def _keep(c: Conversion, node: Node, number: Node, array: Node) -> None:
         dtype = expression(text) if text is not None else None
     if dtype is not None:
         c.changes.wrap(number, lambda n: Call(Attribute(n, "astype"), [dtype]))
-    elif isinstance(node, Binary) and (word := WORDS.get(node.operator)) is not None:
+    elif isinstance(node, (Binary, Compare)) and (word := _word(node)) is not None:
         function = expression(f"jnp.{word}")
-        c.changes.replace(node, lambda n: Call(Support("in_narrow"), [function, n.left, n.right]))
+        c.changes.replace(node, lambda n: Call(Support("in_narrow"), [function, *_sides(n)]))
+
+
+def _word(node: Binary | Compare) -> str | None:
+    return WORDS.get(node.operator) if isinstance(node, Binary) else _COMPARING[node.operators[0]]
+
+
+def _sides(node: Binary | Compare) -> list[Expression]:
+    return [node.left, node.right] if isinstance(node, Binary) else node.operands
 
 
 def _add(c: Conversion, node: Node) -> None:

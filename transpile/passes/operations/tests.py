@@ -14,7 +14,7 @@ from ...model.operators import Boolean, Compare, Unary
 from ...model.statements import Assign
 from ...source.lower_ast import expression
 from ...source.splice import show
-from . import dtypes
+from . import dtypes, promotion
 from .asked_attributes import attribute_asked
 from .conversion import Conversion
 from .literals import known, simple
@@ -42,6 +42,7 @@ def compared(c: Conversion, node: Node) -> bool:
     assert isinstance(node, Compare)
     try:
         if not _of_type(c, node) and not dtypes.compared(c, node):
+            promotion.mark(c, node)
             c.visit_compared(node)
     except Refused as refused:
         c.unconverted("unsupported", node, f"{show(node)}: {refused}")
