@@ -25,6 +25,7 @@
     sum(map(lambda f: f(x), self.fs))        sum(f(x) for f in self.fs)
     nn.Sequential(self.a, self.b)(x)         self.b(self.a(x))
     return nn.Sequential(*layers)(x)         for layer in layers: x = layer(x); return x
+    return reduce(lambda h, f: f(h), fs, x)  h = x; for f in fs: h = f(h); return h
     a, b = map(self.encode, images)          a, b = (self.encode(x) for x in images)
     zeros_(w) if a else ones_(w)             if a: zeros_(w), else: ones_(w)
     zeros_(w if a else v)                    if a: zeros_(w), else: zeros_(v)
@@ -54,7 +55,7 @@ from ...model.names import dotted, imported
 from ...model.node import Expression
 from ...model.operators import Compare
 from ...model.program import Class, Function, Scope
-from ...model.statements import Assign, Delete, ExpressionStatement, For, If, Return, Try
+from ...model.statements import Assign, Delete, ExpressionStatement, For, If, Try
 from ..pass_ import Changes, Pass
 from .by_name import (
     absent,
@@ -98,7 +99,7 @@ from .joined import begin_empty, joined, joins_empty
 from .mapped import listed, mapped, maps_calls
 from .methods import bound, given_itself
 from .params import makes_buffer, parameter, registered
-from .reduced import each_in_turn, in_a_loop, nested, nests, reduces_calls, runs_each
+from .reduced import in_a_loop, nested, nests, runs_in_turn
 from .tables import WALKS, data, is_entry, over_children, over_modules, placed, put, saved, walk
 
 _THROUGH_SUPER = frozenset({"forward", "__call__", "reset_parameters", "train"})
@@ -151,12 +152,6 @@ def run(scope: Scope, facts: Any = None) -> Changes:
             changes.change(attempt, without_stand_in)
         elif is_stood_in_for(scope, attempt):
             changes.change(attempt, stand_in)
-    keeping: list[Assign | Return] = [*scope.nodes(Assign), *scope.nodes(Return)]
-    for kept in keeping:
-        if reduces_calls(scope, kept):
-            changes.change(kept, in_a_loop)
-        elif isinstance(scope, Function) and runs_each(scope, kept):
-            changes.change(kept, functools.partial(each_in_turn, scope=scope))
     for assign in scope.nodes(Assign):
         if placed(assign):
             changes.replace(assign, put)
@@ -193,6 +188,9 @@ def run(scope: Scope, facts: Any = None) -> Changes:
             continue
         if nests(scope, call):
             changes.replace(call, nested)
+            continue
+        if isinstance(scope, Function) and runs_in_turn(scope, call):
+            changes.change(call, functools.partial(in_a_loop, scope=scope))
             continue
         edit = parameter(scope, call) or _call(call, own, cls if function is scope else None)
         if edit is not None:

@@ -3,69 +3,139 @@
 return reduce(lambda x, f: f(x), self.layers, x)  →   for f in self.layers:
                                                            x = f(x)
                                                        return x
+return reduce(lambda h, f: f(h), fs, x) + y       →   h = x
+                                                       for f in fs:
+                                                           h = f(h)
+                                                       return h + y
 return nn.Sequential(*layers)(x)                  →   for layer in layers:
                                                            x = layer(x)
                                                        return x
 nn.Sequential(self.a, nn.ReLU(), self.b)(x)       →   self.b(nn.ReLU()(self.a(x)))
 """
 
+from typing import NamedTuple
+
 from ...model.copy import clone, rebuilt
-from ...model.expressions import Call, Lambda, Name, Starred
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Constant,
+    Display,
+    Lambda,
+    Name,
+    NamedExpression,
+    Starred,
+    Subscript,
+)
 from ...model.fresh import Names
-from ...model.names import bound_name, dotted, imported, last_word, names_assigned, names_in
-from ...model.node import Expression, Statement
-from ...model.program import Function, Scope
-from ...model.statements import Assign, Block, For, Return
+from ...model.names import (
+    bound_name,
+    calls_of,
+    dotted,
+    imported,
+    is_augmented,
+    last_word,
+    names_in,
+    own_names,
+)
+from ...model.node import Expression, Node, Statement
+from ...model.operators import Binary, Unary
+from ...model.program import Function, Parameter, Scope
+from ...model.statements import Assign, Block, ExpressionStatement, For, Return
 from .by_name import plain_call
 
+_IN_ORDER = (Attribute, Binary, Call, Display, Starred, Subscript, Unary)
 
-def reduces_calls(scope: Scope, statement: Statement) -> bool:
-    """Whether a statement keeps, or returns, what layers make one after the other."""
-    call = statement.expression if isinstance(statement, (Assign, Return)) else None
-    if not isinstance(scope, Function) or not isinstance(call, Call) or not plain_call(call, 3):
-        return False
-    if last_word(call.function) != "reduce":
-        return False
-    step = call.arguments[0]
-    if not isinstance(step, Lambda) or len(step.parameters) != 2:
-        return False
-    if any(p.kind or p.default for p in step.parameters):
-        return False
-    carried, turn = (p.name for p in step.parameters)
-    calls = [n for n in step.body.walk() if isinstance(n, Call)]
-    if not any(dotted(n.function) == turn for n in calls):
-        return False
-    inside = {*step.walk()}
+
+class _Turns(NamedTuple):
+    """What is carried through a lambda of it and of each of the layers, and what it is at first."""
+
+    step: Lambda
+    over: Expression
+    start: Expression
+
+
+def runs_in_turn(scope: Scope, call: Call) -> bool:
+    """Whether a call runs layers one after the other, before all else of its statement."""
+    return runs_first(call) is not None and _turns(scope, call) is not None
+
+
+def _turns(scope: Scope, call: Call) -> _Turns | None:
+    if last_word(call.function) == "reduce" and plain_call(call, 3):
+        step, over, start = call.arguments
+        if not isinstance(step, Lambda) or len(step.parameters) != 2:
+            return None
+        calls = any(dotted(n.function) == step.parameters[1].name for n in calls_of(step.walk()))
+        plain = calls and not any(p.kind or p.default for p in step.parameters)
+        return _Turns(step, over, start) if plain else None
+    layers = _of_sequential(scope, call)
+    if (
+        len(layers) != 1
+        or not isinstance(layers[0], Starred)
+        or not _is_plain(layers[0].expression)
+    ):
+        return None
+    start = call.arguments[0]
+    whole = isinstance(call.parent, Return) and isinstance(start, Name)
+    carried = start.id if whole else "out"  # type: ignore[attr-defined]
+    made = Lambda([Parameter(carried), Parameter("layer")], Call(Name("layer"), [Name(carried)]))
+    return _Turns(made, layers[0].expression, start)
+
+
+def runs_first(call: Expression) -> Statement | None:
+    """The statement before which an expression may run: it is evaluated whenever the statement is,
+    and only names are read before it, which it binds none of."""
+    node: Node = call
+    while isinstance(around := node.parent, _IN_ORDER):
+        parts = around.children()
+        if not all(_is_inert(part, around) for part in parts[: parts.index(node)]):
+            return None
+        node = around
+    keeps = isinstance(around, (Assign, Return, ExpressionStatement))
+    if not keeps or any(isinstance(n, NamedExpression) for n in call.walk()):
+        return None
+    plain = not is_augmented(around) or isinstance(around.targets[0], Name)  # type: ignore
+    return around if around.expression is node and plain else None  # type: ignore
+
+
+def _is_inert(part: Node, around: Node) -> bool:
+    called = isinstance(around, Call) and part is around.function and dotted(part) is not None
+    return called or isinstance(part, (Name, Constant))
+
+
+def in_a_loop(call: Call, scope: Function) -> None:
+    turns, statement = _turns(scope, call), runs_first(call)
+    assert turns is not None and statement is not None and isinstance(statement.parent, Block)
+    inside, names = {*turns.step.walk()}, Names(scope)
     outside = {n.id for n in scope.body.walk() if isinstance(n, Name) and n not in inside}
-    kept = _kept(statement, carried)
-    if kept is None or turn in outside | {p.name for p in scope.parameters}:
-        return False
-    if kept in names_in(call.arguments[1]) and dotted(call.arguments[2]) != kept:
-        return False
-    return kept == carried or kept not in names_in(step.body)
+    outside |= {p.name for p in scope.parameters}
+    carried, turn = (p.name for p in turns.step.parameters)
+    kept = _kept(statement, call, turns, outside - own_names(scope))
+    if kept is None:
+        kept = carried if carried not in outside else names.fresh(carried)
+    named = {carried: kept, turn: turn if turn not in outside else names.fresh(turn)}
+    rename = lambda n: Name(named[n.id]) if isinstance(n, Name) and n.id in named else None
+    body = Block([Assign([Name(kept)], rebuilt(turns.step.body, rename))])
+    made: list[Statement] = [For(Name(named[turn]), clone(turns.over), body)]
+    if dotted(turns.start) != kept:
+        made.insert(0, Assign([Name(kept)], clone(turns.start)))
+    if bound_name(statement) == kept and call.parent is statement:
+        statement.parent.substitute(statement, made)
+    else:
+        statement.parent.insert_before(statement, made)
+        call.replace(Name(kept))
 
 
-def _kept(statement: Statement, carried: str) -> str | None:
-    """The name that holds what is made: that of the lambda where it is returned."""
-    return bound_name(statement) if isinstance(statement, Assign) else carried
-
-
-def in_a_loop(statement: Assign | Return) -> None:
-    assert isinstance(statement.parent, Block)
-    statement.parent.substitute(statement, _loop(statement))
-
-
-def _loop(statement: Assign | Return) -> list[Statement]:
-    call = statement.expression
-    assert isinstance(call, Call) and isinstance(step := call.arguments[0], Lambda)
-    carried, turn = (p.name for p in step.parameters)
-    kept = _kept(statement, carried) or carried
-    named = lambda n: Name(kept) if isinstance(n, Name) and n.id == carried else None
-    body = Block([Assign([Name(kept)], rebuilt(step.body, named))])
-    made: list[Statement] = [For(Name(turn), clone(call.arguments[1]), body)]
-    if dotted(call.arguments[2]) != kept:
-        made.insert(0, Assign([Name(kept)], clone(call.arguments[2])))
-    return [*made, Return(Name(kept))] if isinstance(statement, Return) else made
+def _kept(statement: Statement, call: Call, turns: _Turns, outer: set[str]) -> str | None:
+    """The name of all that a statement keeps, or of a lambda that it returns, where it may hold
+    what is carried: no name of the functions around it."""
+    carried = turns.step.parameters[0].name
+    kept = carried if isinstance(statement, Return) else bound_name(statement)
+    if call.parent is not statement or kept is None or kept in outer:
+        return None
+    if kept != carried and kept in names_in(turns.step.body):
+        return None
+    return kept if kept not in names_in(turns.over) or dotted(turns.start) == kept else None
 
 
 # --- a Sequential that is called where it is made ------------------------------------------------
@@ -102,38 +172,3 @@ def nested(call: Call) -> Expression:
     for layer in call.function.arguments:
         made = Call(clone(layer), [made])
     return made
-
-
-def runs_each(scope: Scope, statement: Assign | Return) -> bool:
-    """Whether a statement keeps, or returns, what the layers of one list make."""
-    layers = _of_sequential(scope, statement.expression)
-    if len(layers) != 1 or not isinstance(layers[0], Starred):
-        return False
-    if not _is_plain(layers[0].expression):
-        return False
-    return isinstance(statement, Return) or (
-        bound_name(statement) not in {None, *names_in(layers[0])}
-    )
-
-
-def each_in_turn(statement: Assign | Return, scope: Function) -> None:
-    call, block, fresh = statement.expression, statement.parent, Names(scope)
-    assert isinstance(call, Call) and isinstance(call.function, Call) and isinstance(block, Block)
-    given, starred = call.arguments[0], call.function.arguments[0]
-    assert isinstance(starred, Starred)
-    own = {*names_assigned(scope.body), *(p.name for p in scope.parameters)}
-    kept = bound_name(statement) if isinstance(statement, Assign) else dotted(given)
-    if kept is None or isinstance(statement, Return) and kept not in own - names_in(starred):
-        kept = fresh.fresh("out")
-    turn = fresh.fresh("layer")
-    body = Block([Assign([Name(kept)], Call(Name(turn), [Name(kept)]))])
-    loop = For(Name(turn), clone(starred.expression), body)
-    if isinstance(statement, Return):
-        begin = [Assign([Name(kept)], clone(given))] if dotted(given) != kept else []
-        block.insert_before(statement, [*begin, loop])
-        call.replace(Name(kept))
-    elif dotted(given) != kept:
-        block.insert_after(statement, [loop])
-        call.replace(clone(given))
-    else:
-        block.substitute(statement, [loop])
