@@ -58,13 +58,29 @@ def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
     return vector_norm(input, p, dim=dim, keepdim=keepdim, dtype=dtype)
 
 
-@rule("torch.norm[compared]", "torch.Tensor.norm[compared]", "torch.norm[dividing]", "torch.Tensor.norm[dividing]")
-def norm_without_gradient(input, p="fro", dim=None, keepdim=False, dtype=None):
+@rule("torch.norm[dividing]", "torch.Tensor.norm[dividing]")
+def norm_of_divided(input, p="fro", dim=None, keepdim=False, dtype=None):
     if isinstance(p, float):  # no word
         return vector_norm(input, p, dim=dim, keepdim=keepdim, dtype=dtype)
     if p in ("fro", 2, None) and dtype is None and (dim is None or isinstance(dim, int)):
         if not known(jnp.finfo(input.dtype).bits == 16):  # jnp squares in float16, where 300 has no square
             return jnp.linalg.norm(input, axis=dim, keepdims=keepdim)
+    if p in ("fro", 2, None):
+        return vector_norm(input, dim=dim, keepdim=keepdim, dtype=dtype)
+    if p == "nuc":
+        return nuclear_norm(input, dim, keepdim, dtype)
+    return vector_norm(input, p, dim=dim, keepdim=keepdim, dtype=dtype)
+
+
+@rule("torch.norm[compared]", "torch.Tensor.norm[compared]")
+def norm_without_gradient(input, p="fro", dim=None, keepdim=False, dtype=None):
+    if dtype is None and not known(jnp.finfo(input.dtype).bits == 16):  # as above
+        if known(p in ("fro", 2, None)) and (dim is None or isinstance(dim, int)):
+            return jnp.linalg.norm(input, axis=dim, keepdims=keepdim)
+        if isinstance(p, (int, float)) and not known(p == 2) and dim is None and not keepdim:
+            return jnp.linalg.norm(input.ravel(), ord=p)
+        if isinstance(p, (int, float)) and isinstance(dim, int) and known(input.ndim > 0):
+            return jnp.linalg.norm(input, ord=p, axis=dim, keepdims=keepdim)
     if p in ("fro", 2, None):
         return vector_norm(input, dim=dim, keepdim=keepdim, dtype=dtype)
     if p == "nuc":

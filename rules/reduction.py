@@ -98,6 +98,26 @@ def std_all(input, unbiased: bool):
     return std(input, unbiased=unbiased)
 
 
+@rule("torch.std[compared]", "torch.Tensor.std[compared]")
+def std_without_gradient(
+    input, dim: int | tuple | None = None, unbiased=True, keepdim=False, *, correction=None
+):
+    if isinstance(dim, (tuple, list)) and not dim:
+        return std(input, None, unbiased, keepdim, correction=correction)
+    if correction is not None:
+        return input.std(axis=dim, ddof=correction, keepdims=keepdim)
+    if unbiased:
+        return input.std(axis=dim, ddof=1, keepdims=keepdim)
+    return input.std(axis=dim, keepdims=keepdim)
+
+
+@rule("torch.std[compared]", "torch.Tensor.std[compared]")
+def std_all_without_gradient(input, unbiased: bool):
+    if unbiased:
+        return input.std(ddof=1)
+    return input.std()
+
+
 @rule("torch.var_mean")
 def var_mean(input, dim: int | tuple | None = None, unbiased=True, keepdim=False, *, correction=None):
     return var(input, dim, unbiased, keepdim, correction=correction), mean(input, dim, keepdim)
