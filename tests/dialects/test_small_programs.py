@@ -2982,6 +2982,46 @@ class Net(nn.Module):
             x = h * 2
         return reduce(lambda a, b: b(a), self.layers, x)
 """
+# A layer's constructor goes on to that of the base behind it, which no class below one calls again.
+CONSTRUCTORS_BEHIND_LAYERS = """
+class Named(nn.Module):
+    def __init__(self, name=None):
+        super().__init__()
+        self._name = name
+        self.scale = nn.Parameter(torch.full((4,), 0.5))
+        self.norm = nn.BatchNorm1d(4)
+
+
+class Loss(Named):
+    def scaled(self, x):
+        return self.norm(x) * self.scale
+
+
+class Distance(nn.SmoothL1Loss, Loss):
+    'What the layer has, with a name.'
+
+
+class Far(Distance):
+    pass
+
+
+class Line(nn.Linear, Named):
+    def __init__(self, n):
+        super().__init__(n, n)
+        self.times = 2
+
+    def forward(self, x):
+        return super().forward(x) * self.scale * self.times
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.far, self.line = Far(reduction="none"), Line(4)
+
+    def forward(self, x, y):
+        return self.far.scaled(self.far(x, self.line(y))) + (1 if self.far._name is None else 2)
+"""
 # One of many values of a statement, by names that others have: those of a function around it too.
 REDUCED_AMONG_OTHERS = """
 from functools import reduce
@@ -6671,7 +6711,7 @@ def test_two_arrays_of_one_tensor_are_told_where_one_is_written(target, second, 
     assert [d.id for d in made.diagnostics] == ["aliased-write"] * told
 
 
-def test_a_constructor_behind_a_layer_is_told():
+def test_a_constructor_behind_a_layer_that_has_no_place_is_told():
     text = """
 class Mixin(nn.Module):
     def __init__(self):
@@ -6680,6 +6720,12 @@ class Mixin(nn.Module):
 
 
 class Net(nn.Linear, Mixin):
+    def __init__(self, n):
+        if n > 1:
+            super().__init__(n, n)
+        else:
+            super().__init__(1, n)
+
     def forward(self, x):
         return super().forward(x) + len(self.cache)
 """

@@ -180,7 +180,7 @@ class Classes:
             if isinstance(c, Class):
                 if method in self.methods(c):
                     return self.methods(c)[method]
-            elif method in ("__init__", "forward", "__call__") and _is_layer(c):
+            elif method in ("__init__", "forward", "__call__") and is_layer(c):
                 return c
         return None
 
@@ -220,8 +220,9 @@ class Classes:
 
     def torch_base(self, cls: Class) -> str | None:
         """The torch layer that it extends, other than the plain Module."""
-        return next((name for name in self.foreign_bases(cls) if _is_layer(name)), None)
+        return next((name for name in self.foreign_bases(cls) if is_layer(name)), None)
 
 
-def _is_layer(name: str) -> bool:
+def is_layer(name: str) -> bool:
+    """Whether a dotted name is that of a layer: of torch's, or of a library's built on it."""
     return name.startswith(LAYERS) and name not in PLAIN_MODULE

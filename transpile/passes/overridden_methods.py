@@ -1,4 +1,4 @@
-"""Methods of torch's modules that a class has others for.
+"""What torch's layers call of a class that is made from them, and the layers of the output do not.
 
 Torch's constructors call `reset_parameters`: what a class has instead of it is called, too. The
 layers of the output begin with torch's values, and know of no such method.
@@ -6,6 +6,12 @@ layers of the output begin with torch's values, and know of no such method.
     class Tokens(nn.Embedding):               def __init__(self, *args, **kwargs):
         def reset_parameters(self):      →        super().__init__(*args, **kwargs)
             nn.init.normal_(self.weight)          self.reset_parameters()
+
+A layer's constructor goes on to that of a base behind it, with nothing given:
+
+    class Line(nn.Linear, Named):             def __init__(self, *args, **kwargs):
+        …                                →        Named.__init__(self)
+                                                  super().__init__(*args, **kwargs)
 
 What does no more than to put a module somewhere is gone, as is `model.to(device)`:
 
@@ -15,18 +21,22 @@ What does no more than to put a module somewhere is gone, as is `model.to(device
         return self
 """
 
+import itertools
 from typing import Any
 
 from ..facts.values.calls import is_super
 from ..facts.values.vocabulary import MOVES
+from ..model.classes import is_layer
+from ..model.copy import clone
 from ..model.edits import leave_out
 from ..model.expressions import Attribute, Call, Constant, Name, Starred, Subscript
-from ..model.names import dotted, everywhere, is_inplace
-from ..model.node import Expression
+from ..model.names import dotted, everywhere, is_docstring, is_inplace
+from ..model.node import Expression, Statement
 from ..model.operators import Binary, Compare, Unary
 from ..model.program import Class, Function, Parameter
 from ..model.project import Project
 from ..model.statements import Assign, Block, ExpressionStatement, Return
+from ..model.statements import Pass as Pass_
 from .pass_ import Changes, Pass
 
 _NAMES = (
@@ -38,6 +48,8 @@ _RESETS = dict.fromkeys((f"torch.nn.{name}" for name in _NAMES.split()), "reset_
 _RESETS |= dict.fromkeys(
     ("torch.nn.MultiheadAttention", "torch.nn.Transformer"), "_reset_parameters"
 )
+
+_SKIPPED = "the constructor of {}, to which that of a layer of torch's goes on, has no place here"
 
 _PLACING = MOVES | {"_apply"}
 _LOOKING = frozenset(
@@ -59,6 +71,11 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
                 changes = Changes(cls)
                 for method in placing:
                     changes.change(method, leave_out)
+                found.append(changes)
+            behind = _behind(project, cls)
+            if behind is not None:
+                changes = Changes(cls)
+                _goes_on(project, cls, behind, changes)
                 found.append(changes)
             name = _RESETS.get(project.torch_base(cls) or "")
             if name is not None and _is_first(project, cls, name):
@@ -82,7 +99,7 @@ def _called(project: Project, cls: Class, name: str, changes: Changes) -> bool:
     if own is None:
         if project.find(cls, "__init__") is None:
             first = next(s for s in cls.body.body if isinstance(s, Function))
-            changes.insert_before(first, [_constructor(name, cls)])
+            changes.insert_before(first, [_constructor(cls, [], [_call("self", name)])])
             return True
         return False
     me = own.receiver
@@ -138,6 +155,58 @@ def _without_first(method: Function, name: str, changes: Changes) -> None:
         changes.remove(statement)
 
 
+# --- constructors behind a layer's ----------------------------------------------------------------
+
+
+def _behind(project: Project, cls: Class) -> Function | None:
+    """The constructor that a layer's goes on to: of the first module of the user's behind it, where
+    no class above has the two in the same order."""
+    above = [b for b in project.bases(cls) if isinstance(b, Class)]
+    order = project.order(cls)
+    if not above or all(isinstance(c, Class) for c in order) or len(project.bases(cls)) < 2:
+        return None
+    begins = itertools.dropwhile(lambda c: isinstance(c, Class) or not is_layer(c), order)
+    for one in begins:
+        if isinstance(one, Class) and "__init__" in project.methods(one):
+            known = any(_behind(project, b) for b in project.ancestors(cls) if b is not cls)
+            return (
+                None
+                if known or not project.extends_module(one)
+                else project.methods(one)["__init__"]
+            )
+    return None
+
+
+def _goes_on(project: Project, cls: Class, behind: Function, changes: Changes) -> None:
+    """Let a class call the constructor of a base right before torch's, which begins with it."""
+    own, file = project.methods(cls).get("__init__"), cls.file
+    assert file is not None and behind.owner is not None
+    name = behind.owner.name
+    bases = [(b, project.resolve(file, dotted(b) or "")) for b in cls.bases]
+    mine = [b for b, c in bases if isinstance(c, Class) and project.find(c, "__init__") is behind]
+    plain = all(p.default is not None or p.kind in ("*", "**") for p in behind.parameters[1:])
+    if not mine or not plain:
+        changes.report("skipped-constructor", cls, _SKIPPED.format(name))
+        return
+    if own is None:
+        first, made = cls.body.body[0], _constructor(cls, [_call("self", "__init__", mine[0])], [])
+        if isinstance(first, Pass_):
+            changes.substitute(first, [made])
+        elif is_docstring(first):
+            changes.insert_after(first, [made])
+        else:
+            changes.insert_before(first, [made])
+        return
+    named = f"{dotted(mine[0])}.__init__"
+    if any(dotted(c.function) == named for c in own.nodes(Call)):
+        return  # it calls it itself
+    for statement in own.body.body:
+        if isinstance(statement, ExpressionStatement) and _is_made(statement):
+            changes.insert_before(statement, [_call(own.receiver, "__init__", mine[0])])
+            return
+    changes.report("skipped-constructor", cls, _SKIPPED.format(name))
+
+
 # --- placements -----------------------------------------------------------------------------------
 
 
@@ -174,14 +243,17 @@ def _is_made(statement: ExpressionStatement) -> bool:
     return is_super(function.object)
 
 
-def _call(me: str, name: str) -> ExpressionStatement:
-    return ExpressionStatement(Call(Attribute(Name(me), name), []))
+def _call(me: str, name: str, base: Expression | None = None) -> ExpressionStatement:
+    """`self.name()`, or `Base.name(self)`."""
+    if base is None:
+        return ExpressionStatement(Call(Attribute(Name(me), name), []))
+    return ExpressionStatement(Call(Attribute(clone(base), name), [Name(me)]))
 
 
-def _constructor(name: str, cls: Class) -> Function:
+def _constructor(cls: Class, before: list[Statement], behind: list[Statement]) -> Function:
     given = [Starred(Name("args")), Starred(Name("kwargs"), double=True)]
     above = Call(Attribute(Call(Name("super"), []), "__init__"), given)
-    body = Block([ExpressionStatement(above), _call("self", name)])
+    body = Block([*before, ExpressionStatement(above), *behind])
     parameters = [Parameter("self"), Parameter("args", "*"), Parameter("kwargs", "**")]
     made = Function("__init__", parameters, body)
     made.file = cls.file  # facts ask what names mean there

@@ -26,10 +26,6 @@ from .presence import Presence
 from .standing import move_lists, standing
 
 BLANK, _WRAPPED = ("\n", ""), 5
-SKIPPED = (
-    "the constructor of {} is not run behind that of a layer of torch's: hold the layer as an "
-    "attribute"
-)
 PLAIN = ("torch.nn.Module", "torch.nn.modules.module.Module", "transpile.layer.Module")
 
 
@@ -43,7 +39,6 @@ class ClassWriter:
         self.computed, self.presence = Computed(plan), Presence(plan)
 
     def write(self, cls: Class) -> None:
-        self._tell_skipped(cls)
         declared = self._declared(cls)
         moved = move_lists({f.name for f in declared}, cls, self.plan.modules.constructor(cls))
         declared = [replace(f, unset=f.unset and f.name not in moved) for f in declared]
@@ -98,17 +93,6 @@ class ClassWriter:
             write_for_the_call(function, self.plan, self.reports)
         made = Changing(function, self.plan, self.reports).write()
         Running(function, self.plan, self.reports, made).write()
-
-    def _tell_skipped(self, cls: Class) -> None:
-        """`class Linear(nn.Linear, Mixin)`: a layer's constructor does not go on to the next."""
-        modules, layer = self.plan.modules, False
-        for one in modules.lineage(cls)[1:]:
-            own = "__init__" in modules.home(one).methods(one)
-            if modules.is_library(one):
-                layer = layer or own
-            elif own and layer and modules.own_fields(one) and not _names_constructor(cls, one):
-                self.reports.report("skipped-constructor", cls, SKIPPED.format(one.name))
-                return
 
     # --- bases ------------------------------------------------------------------------------------
 
@@ -275,11 +259,6 @@ def _value(declared: Declared, default: Expression | None) -> Expression | None:
     if default is not None:
         made.append(default, "default")
     return made
-
-
-def _names_constructor(cls: Class, base: Class) -> bool:
-    """`Mixin.__init__(self)` in a class."""
-    return any(dotted(n) == f"{base.name}.__init__" for n in cls.body.walk())
 
 
 def _has_gap(one: Statement, other: Statement) -> bool:
