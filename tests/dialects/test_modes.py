@@ -110,6 +110,17 @@ FOLLOWED = {
         self.train(training)
         return self.bn(x)
 """,
+    "set back as the model is": """
+    def forward(self, x):
+        h = self.bn(self.fc(x))
+        self.bn.eval()
+        h = self.bn(h)
+        self.bn.train(self.training)
+        self.teacher.eval()
+        h = self.teacher.fc(h)
+        self.teacher.train(self.training)
+        return self.teacher(h)
+""",
     "under another name": """
     def forward(self, x):
         teacher = self.teacher
@@ -177,6 +188,17 @@ TOLD = {
 
 
 @pytest.mark.parametrize("name", TOLD)
-def test_what_is_not_followed_is_told(name):
+def test_what_is_not_followed_is_told_and_raises_in_the_other_mode(name):
     made, _, _ = dialect.convert([given(BLOCK + TOLD[name].lstrip("\n"))], "", "functional")
     assert "module-mode" in {d.id for d in made[0].diagnostics}, made[0].code
+    if name != "called by another method":
+        assert 'if training:' in made[0].code and 'nn.unconverted("module-mode"' in made[0].code
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_an_eval_that_is_not_followed_raises_in_training_alone(target):
+    torch.manual_seed(1)
+    text, inputs = BLOCK + TOLD["in turns"].lstrip("\n"), [torch.randn(5, 4).double()]
+    verify(text, "Net", "", inputs, target, ["module-mode"], [False])
+    with pytest.raises(NotImplementedError):
+        verify(text, "Net", "", inputs, target, ["module-mode"], [True])

@@ -19,17 +19,17 @@ from transpile.command import dialect
 from transpile.source.files import Source
 
 
-def verify(source: str, cls: str, init: str, inputs, target: str):
-    """Raises AssertionError where the two differ."""
+def verify(source: str, cls: str, init: str, inputs, target: str, told=(), modes=(False, True)):
+    """Raises AssertionError where the two differ; `told`: the diagnostics there are."""
     (made,), support, _ = dialect.convert([given(source)], "", target)
-    assert not made.diagnostics, (made.diagnostics, made.code)
+    assert [d.id for d in made.diagnostics] == list(told), (made.diagnostics, made.code)
     torch_side, scope = namespace(source, "program"), converted(made.code, support)
     with in_float64():
         torch.manual_seed(0)
         theirs = eval(f"{cls}({init})", torch_side)
         ours = built(eval(f"lambda **k: {cls}({init}{', ' if init else ''}**k)", scope), scope[cls])
         draws = any(isinstance(m, torch.nn.Dropout) and m.p for m in theirs.modules())
-        for training in (False, True)[: 2 - draws]:
+        for training in modes[: 2 - draws]:
             compare(theirs.train(training), ours, inputs, target, training)
 
 

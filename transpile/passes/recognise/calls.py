@@ -46,6 +46,9 @@ class Effectful:
         return owner is not None and project.is_module(owner)
 
 
+_APPLIED = "apply() changes modules, which a constructor alone can: do there what it does"
+
+
 def call(scene: Scene, node: Call, effectful: Effectful) -> None:
     """See to one call."""
     if node.__class__ is not Call or is_super(node):
@@ -159,6 +162,8 @@ def _method_of_module(
         _change(scene, node, _to_object)
     elif value.name == "apply" and scene.building:
         _run(scene, node)  # it runs a function on all modules below
+    elif value.name == "apply" and scene.stage == "traced" and node.arguments:
+        scene.changes.unconverted("module-walk", node, _APPLIED)
     elif not torch_method(value.name):
         owners = scene.values.facts.owners.get(value.name, ())
         several = receiver.open or len(receiver.classes) > 1

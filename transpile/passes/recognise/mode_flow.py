@@ -161,7 +161,16 @@ class ModeFlow:
             return value.constant
         if isinstance(value, Name) and self._saved.get(value.id) == dotted(module):
             return None
+        path = dotted(value.object) if isinstance(value, Attribute) else None
+        if path is not None and value.name == "training":  # type: ignore[union-attr]
+            if self._is_as_given(path, dotted(module) or ""):
+                return None
         raise Unfollowed
+
+    def _is_as_given(self, path: str, module: str) -> bool:
+        """`self.training` of `self.bn.train(self.training)`, which nothing here sets."""
+        own = self.scene.own
+        return path == own and module.startswith(f"{own}.") and own not in self._last
 
     def _is_restored(self, statement: If) -> bool:
         """`if was_training: self.train()`, of `was_training = self.training`."""

@@ -4,17 +4,19 @@ The mode is one flag from outside: what constructors set of it is left out. What
 (`mode_flow`), or told. Scripts, and what trains, keep theirs.
 """
 
+from ...facts.sizes import statement_of
 from ...facts.values.calls import is_super
 from ...facts.values.lattice import Module, Torch
 from ...model.classes import PLAIN_MODULE
 from ...model.constants import is_constant
-from ...model.effects import Unconverted
+from ...model.effects import Mode, Unconverted
 from ...model.expressions import Attribute, Call, Constant, Name, Starred
 from ...model.names import dotted, in_scope, is_docstring, is_target, text
 from ...model.node import Node, Statement
+from ...model.operators import Unary
 from ...model.positions import source_of
 from ...model.program import Class, Function
-from ...model.statements import Assign, ExpressionStatement, Pass, Return
+from ...model.statements import Assign, Block, ExpressionStatement, If, Pass, Return
 from .mode_flow import MODES, ModeFlow, Modes, sets_mode
 from .scene import Scene
 
@@ -122,12 +124,32 @@ def mode_call(scene: Scene, call: Call) -> bool:
         return True
     if own and not alone:
         return False
-    if not scene.building:
-        scene.changes.report("module-mode", call, f"{text(function)}() is left out: {_MODE}")
-    if alone and isinstance(call.parent, Statement):
+    if not scene.building and not _raise_where_it_counts(scene, call):
+        scene.changes.unconverted("module-mode", call, _MODE)
+    elif alone and isinstance(call.parent, Statement):
         scene.changes.remove(call.parent)
     else:
         scene.changes.replace(call, lambda c: c.function.object)
+    return True
+
+
+def _raise_where_it_counts(scene: Scene, call: Call) -> bool:
+    """Report, and raise where the model is in another mode than the one that is set: an `eval()`
+    in a model that is evaluated is left out. False where that is not known."""
+    scope, given = scene.scope, call.arguments[0] if call.arguments else None
+    on = call.function.name == "train"  # type: ignore[attr-defined]
+    statement = statement_of(call)
+    if not isinstance(scope, Function) or scope.receiver != scene.own or statement is None:
+        return False
+    if on and given is not None:
+        if not is_constant(given, False) and not is_constant(given, True):
+            return False
+        on = is_constant(given, True)
+    scene.changes.report("module-mode", call, f"{text(call.function)}() is left out: {_MODE}")
+    raised = ExpressionStatement(Unconverted("module-mode", source_of(call)))
+    mode = Mode(Name(scene.own))
+    guard = If(Unary("not", mode) if on else mode, Block([raised]))
+    scene.changes.insert_before(statement, [guard])
     return True
 
 
