@@ -257,7 +257,55 @@ class Net(nn.Module):
         steps = torch.linspace(0.0, 1.0, steps=n)
         return x + steps.expand(list(x.shape[:-1]) + [n])
 """
+SIZED = """
+class Net(nn.Module):
+    def __init__(self, n=1, k=2):
+        super().__init__()
+        self.l = nn.Linear(4, 4)
+        self.n, self.k = n, k
+        self.sizes = [n, 2, n]
+
+    def forward(self, x, y):
+        h, v = self.l(x), y[0]
+        b, c = h.shape
+        made = torch.zeros((b, c))
+        for i in range(2):
+            low = max(i - 1, 0)
+            high = min(low + 2, c)
+            low = max(high - 2, 0)
+            part = h[:, low:high]
+            made += F.pad(part, (int(low), int(made.shape[1] - high)))
+        limit, p = 0.5, max(5 - c, 0)
+        halves = F.pad(h, (p // 2, p - p // 2))
+        mean = h.mean(dim=1, keepdim=True).repeat(1, self.k)
+        later = F.pad(y, (0, 0, 0, self.k))
+        ones = y[:1][None].expand(self.n, 1, c)
+        i = torch.arange(self.n)
+        wrong = F.pad(x, (0, int(made.shape[0] - high)))
+        fewer = v[None].expand(b, -1, -1)
+        more = h[None].expand(b, -1, -1)
+        d, e, f = torch.split(h, self.sizes, dim=1)
+        picked = torch.gather(h[..., None], 1, (y > 0).long().reshape(h.shape[0], -1, 1))
+        limited = torch.clamp(h, max=limit)
+        return made, halves, mean, later, ones, wrong, fewer, more, d, e, f, picked, limited
+"""
 LINES = {
+    "what is known of sizes": (
+        SIZED,
+        [
+            "jnp.pad(part, [(0, 0)] * (part.ndim - 1) + [(int(low), int(made.shape[1] - high))])",
+            "jnp.pad(h, [(0, 0), (p // 2, p - p // 2)])",
+            "jnp.pad(y, [(0, 0)] * (y.ndim - 2) + [(0, self.k), (0, 0)])",
+            "nn.pad(x, (0, int(made.shape[0] - high)))",  # which may crop
+            "jnp.broadcast_to(y[:1][None], (self.n, 1, c))",
+            "nn.expand_to(v[None], (b, -1, -1))",  # of one dim, so that the new one is kept
+            "jnp.broadcast_to(h[None], (b, *h.shape[-2:]))",
+            "jnp.split(h, np.cumsum(self.sizes[:-1]), axis=1)",
+            "jnp.take_along_axis(h[..., None], ",
+            "jnp.where(h > limit, limit, h)",
+        ],
+        [],
+    ),
     "a list that becomes one of modules": (
         LISTED,
         ["# all of them"],

@@ -81,10 +81,10 @@ class Axes:
         if shape is not None:
             if not -len(shape) <= axis < len(shape):
                 return None
-            kept = number(shape[axis]) == -1  # of `nn.expand_to`
+            if number(shape[axis]) != -1 or word(node) != "nn.expand_to":
+                return self.number(shape[axis])
             array = node.arguments[0]  # type: ignore[attr-defined]
-            at = axis - len(shape) if axis >= 0 else axis
-            return self.size(array, at) if kept else self.number(shape[axis])
+            return self.size(array, axis - len(shape) if axis >= 0 else axis)
         if isinstance(node, Subscript):
             return self._of_subscript(node, axis, rank)
         return self._of_call(node, axis, rank) if isinstance(node, Call) and not source else told
@@ -118,7 +118,7 @@ class Axes:
     def _source(self, node: Expression) -> Expression | None:
         """An array of the same sizes."""
         if isinstance(node, Name):
-            given = self.sizes.given(node)
+            given = self._before_writes(node)
             return None if given is node else given
         if isinstance(node, Put):
             return node.base
@@ -128,14 +128,26 @@ class Axes:
             return None
         return None if any(is_none(a) for a in node.arguments) else node.arguments[0]
 
+    def _before_writes(self, node: Name) -> Expression:
+        """What a name was given: `x += y` leaves x as large."""
+        found = self.sizes.definitions.of.get(node) or ()
+        assigns = [d.parent if d is not None else None for d in found]
+        made = [a for a in assigns if not isinstance(a, Assign) or not a.operator]
+        if len(made) == len(assigns) or len(made) != 1 or not isinstance(made[0], Assign):
+            return self.sizes.given(node)
+        given = made[0]
+        plain = given.expression is not None and any(t in found for t in given.targets)
+        return given.expression if plain else node  # type: ignore[return-value]
+
     def _shape(self, node: Expression) -> list[Expression] | None:
         """The shape that an array is given."""
+        if not isinstance(node, Call):
+            return None
+        if isinstance(node.function, Attribute) and node.function.name == "reshape":
+            told = self.sizes.rank(node) is not None
+            return node.arguments if told else None
         place = _SHAPED.get(word(node))
-        if (
-            place is None
-            or not isinstance(node, Call)
-            or node.keywords[: place + 1] != [None] * (place + 1)
-        ):
+        if place is None or node.keywords[: place + 1] != [None] * (place + 1):
             return None
         shape = self.sizes.given(node.arguments[place])
         plain = isinstance(shape, Display) and not any(

@@ -1,14 +1,13 @@
-"""What is known of sizes: which a layer says to be a multiple of another, and which are none of -1.
+"""Which numbers are sizes of arrays that are there, or made of such, so that they are from 0.
 
-self.to_qkv = nn.Linear(dim, inner * 3)         self.to_qkv(x).chunk(3, dim=-1)    of one size
-self.c_attn = nn.Linear(n, 3 * n)               self.c_attn(x).split(self.n, 2)    three pieces
 b, t, _ = x.shape                               p.expand(b, 1, -1)                 b is a size
+n = max(k - t, 0)                               F.pad(x, (n // 2, n - n // 2))     these are
 """
 
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
-from ..model.effects import New
+from ..model.block import Block
 from ..model.expressions import (
     Attribute,
     Call,
@@ -24,128 +23,35 @@ from ..model.expressions import (
 from ..model.names import dotted
 from ..model.node import Expression, Node, Statement
 from ..model.operators import Binary, Boolean, Conditional, Unary
-from ..model.program import Class, Scope
-from ..model.statements import Assign, ExpressionStatement, Return
+from ..model.program import Scope
+from ..model.statements import Assign, Break, Continue, ExpressionStatement, Raise, Return
 from .bindings import Definitions
-from .modules import Modules
-from .values.lattice import Module
+from .made_sizes import is_own
 
-# The parameter that says how large which dim is of what a layer makes.
-_SIZES = {
-    "torch.nn.Linear": ("out_features", (-1,)),
-    "torch.nn.Conv1d": ("out_channels", (1, -2)),
-    "torch.nn.Conv2d": ("out_channels", (1, -3)),
-    "torch.nn.Conv3d": ("out_channels", (1, -4)),
-}
-
-
-def is_multiple(modules: Modules, cls: Class | None, made: Expression, axis: int, n: int) -> bool:
-    """Whether the size of `self.layer(x)` at an axis is certainly a multiple of n, whichever of
-    the layers it is that are set there."""
-    found = sizes_made(modules, cls, made, axis)
-    return bool(found) and all(_has_factor(size, n) for size in found)
-
-
-def pieces(
-    modules: Modules, cls: Class | None, made: Expression, axis: int, piece: Expression
-) -> int | None:
-    """How many pieces of a size `self.n` the result of `self.layer(x)` has at an axis, where the
-    constructor says so: `self.n = n; self.layer = nn.Linear(n, 3 * n)`."""
-    if cls is None or not isinstance(piece, Attribute) or not _is_own(piece):
-        return None
-    held = modules.fields(cls).get(piece.name)
-    found = sizes_made(modules, cls, made, axis)
-    if held is None or len(held.values) != 1 or len(found) != 1:
-        return None
-    unit, size = dotted(held.values[0]), found[0]
-    if unit is None or not isinstance(size, Binary) or size.operator != "*":
-        return None
-    for factor, other in ((size.left, size.right), (size.right, size.left)):
-        number = factor.constant if isinstance(factor, Constant) else None
-        if isinstance(number, int) and number > 0 and dotted(other) in (unit, dotted(piece)):
-            return number
-    return None
-
-
-def _is_own(node: Attribute) -> bool:
-    owner = node.object.value
-    return isinstance(owner, Module) and owner.is_self
-
-
-def sizes_made(
-    modules: Modules, cls: Class | None, made: Expression, axis: int
-) -> list[Expression]:
-    """The sizes at an axis of what `self.layer(x)` makes, one for each layer that may be set there;
-    none where one of them is not known."""
-    layer = made.function if isinstance(made, Call) else None
-    if cls is None or not isinstance(layer, Attribute) or not _is_own(layer):
-        return []
-    held = modules.fields(cls).get(layer.name)
-    found = [_size_made(value, axis) for value in held.values] if held is not None else []
-    return [] if None in found else [size for size in found if size is not None]
-
-
-def _size_made(layer: Expression, axis: int) -> Expression | None:
-    """`inner * 3` of `nn.Linear(dim, inner * 3)`, at its last axis."""
-    value = layer.value
-    if not isinstance(layer, Call) or not isinstance(value, Module) or value.open:
-        return None
-    found = [_SIZES.get(ref) for ref in value.refs if isinstance(ref, str)]
-    if len(found) != len(value.classes) or not found:
-        return None
-    if any(f is None or axis not in f[1] or f != found[0] for f in found):
-        return None
-    assert found[0] is not None
-    return _size(layer, found[0][0])
-
-
-def _size(layer: Call, name: str) -> Expression | None:
-    second = layer.arguments[1:2] if layer.keywords[:2] == [None, None] else []
-    return layer.keyword(name) or next(iter(second), None)
-
-
-def _has_factor(size: Expression | None, n: int) -> bool:
-    """`inner * 3`, or a number that 3 divides."""
-    if isinstance(size, Binary) and size.operator == "*":
-        return _has_factor(size.left, n) or _has_factor(size.right, n)
-    number = size.constant if isinstance(size, Constant) else None
-    return isinstance(number, int) and number > 0 and number % n == 0
-
-
-def handed_to_layers(scope: Scope) -> frozenset[str]:
-    """The names that layers of a scope take for sizes, `n` of `nn.Linear(4, n * 2)`, and those that
-    are set once and with them: `self.n = n = config.n`. They are numbers, whatever config is.
-    """
-    found: set[str | None] = set()
-    for call in scope.nodes(New):
-        refs = call.value.refs if isinstance(call.value, Module) else []
-        if refs and all(isinstance(ref, str) and ref in _SIZES for ref in refs):
-            found |= {dotted(n) for size in call.arguments[:2] for n in _terms(size)}
-    assigns = list(scope.nodes(Assign))
-    named = [{dotted(n) for n in (*a.targets, a.expression) if n is not None} for a in assigns]
-    while more := {n for names in named if names & found - {None} for n in names} - found:
-        found |= more
-    times = Counter(dotted(t) for a in assigns for t in a.targets)
-    return frozenset(name for name in found if name is not None and times[name] < 2)
-
-
-def _terms(size: Expression) -> list[Expression]:
-    if isinstance(size, Binary):
-        return [*_terms(size.left), *_terms(size.right)]
-    return [size]
-
-
-# --- sizes of arrays that are there ---------------------------------------------------------------
+# Whether what these make is from 0, by whether what they are given is.
+_LEAST: dict[str | None, Callable[[Iterable[bool]], bool]] = {"max": any, "min": all, "int": all}
 
 # What makes an array: where its size, or shape, is given.
-_MADE = {"jnp.linspace": 2, "jnp.arange": 0, "jnp.zeros": 0, "jnp.ones": 0, "jnp.full": 0}
+_MADE = {
+    **dict.fromkeys(("jnp.arange", "jnp.zeros", "jnp.ones", "jnp.full"), 0),
+    "jnp.linspace": 2,
+    "jnp.tile": 1,
+}
+_ENDS = (Break, Continue, Raise, Return)
 
 
 class Sizes:
-    """Which numbers of one scope are sizes of arrays, or made of such, so that none is -1."""
+    """Which numbers of one scope are sizes of arrays, or made of such, so that none is -1. `number`
+    has what is equal of equal numbers."""
 
-    def __init__(self, scope: Scope, held: Callable[[str], bool] = lambda name: False) -> None:
-        self.definitions, self.held = Definitions(scope), held
+    def __init__(
+        self,
+        scope: Scope,
+        held: Callable[[str], bool] = lambda name: False,
+        number: Callable[[Expression], Any] = lambda node: None,
+    ) -> None:
+        self.scope, self.definitions = scope, Definitions(scope)
+        self.held, self.number = held, number
 
     def is_size(self, node: Expression) -> bool:
         """`x.shape[0]`, `b` of `b, t = x.shape`, `len(x)`, `b * t`, `self.n` of a layer, `a % b`, a
@@ -155,16 +61,48 @@ class Sizes:
         if isinstance(node, Subscript):
             return not isinstance(node.index, Slice) and self.is_shape(node.object)
         if isinstance(node, Attribute):
-            return node.name == "size" or _is_own(node) and self.held(node.name)
+            held = is_own(node) and (self.held(node.name) or self._has_been_size(node))
+            return node.name == "size" or held
+        if isinstance(node, Call):
+            return self._is_made_size(node)
         if isinstance(node, Binary) and node.operator == "%":
             return self.is_size(node.right)
-        if isinstance(node, Call):
-            return dotted(node.function) == "len" or _is_method(node, "size")
         if isinstance(node, Binary) and node.operator in ("+", "*", "//"):
             return self.is_size(node.left) and self.is_size(node.right)
+        if isinstance(node, Binary) and node.operator == "-":
+            return self.is_size(node.left) and self._is_part(node.right, node.left)
         if not isinstance(node, Name):
             return False
         return self._all(node, self._is_bound_to_size) or self._has_been_size(node)
+
+    def _is_made_size(self, node: Call) -> bool:
+        """`len(x)`, `x.size(0)`, and of numbers `max(n, 0)`, `min(b, t)`, `int(b)`."""
+        word, given = dotted(node.function), node.arguments
+        if word == "len" or _is_method(node, "size"):
+            return True
+        if word not in _LEAST or node.keywords != [None] * len(given) or not given:
+            return False
+        return not isinstance(given[0], Starred) and _LEAST[word](map(self.is_size, given))
+
+    def _is_part(self, part: Expression, whole: Expression) -> bool:
+        """Whether a number is at most a size: `n // 2` of n, `min(a, n)`."""
+        part = self.given(part)
+        if isinstance(part, Binary) and part.operator == "//":
+            by = part.right.constant if isinstance(part.right, Constant) else None
+            return type(by) is int and by > 0 and self._are_equal(part.left, whole)
+        if not isinstance(part, Call) or dotted(part.function) != "min":
+            return False
+        return part.keywords == [None] * len(part.keywords) and any(
+            self._are_equal(a, whole) for a in part.arguments
+        )
+
+    def _are_equal(self, one: Expression, other: Expression) -> bool:
+        """Whether two numbers are the same one."""
+        if isinstance(one, Name) and isinstance(other, Name) and one.id == other.id:
+            found = self.definitions.of.get(one)
+            return found is not None and found == self.definitions.of.get(other)
+        number = self.number(one)
+        return number is not None and number == self.number(other)
 
     def is_shape(self, node: Expression) -> bool:
         """`x.shape`, a part of it, a list of sizes, and the sum of such."""
@@ -188,19 +126,20 @@ class Sizes:
         found = self.definitions.of.get(name)
         return bool(found) and all(d is not None and test(d) for d in found or ())
 
-    def _has_been_size(self, name: Name) -> bool:
-        """Whether an array of that size was made before: `t = jnp.linspace(0.0, 1.0, n)` raises
-        where n is -1."""
-        definition, blocks = self.definitions.definition(name), set(name.ancestors())
+    def _has_been_size(self, node: Name | Attribute) -> bool:
+        """Whether an array of that size is made too, whenever this is read: `t = jnp.linspace(0.0,
+        1.0, n)` raises where n is -1."""
+        blocks, later = set(node.ancestors()), set(_later(node))
         before = True
-        for use in self.definitions.uses.get(definition, ()) if definition is not None else ():
-            before = before and use is not name
+        for use in self._uses(node):
+            before = before and use is not node
             listed = isinstance(use.parent, Display) and use.parent.kind in ("tuple", "list")
             given = use.parent if listed else use
             call = given.parent if given is not None else None
             where = statement_of(call)
+            certain = where in blocks or where in later
             if isinstance(call, Call) and (
-                where in blocks or before and where and where.parent in blocks
+                certain or before and where is not None and where.parent in blocks
             ):
                 place = _MADE.get(dotted(call.function) or "", len(call.arguments))
                 shape = call.arguments[place] if place < len(call.arguments) else None
@@ -208,6 +147,18 @@ class Sizes:
                 if shape is given and alone:
                     return True
         return False
+
+    def _uses(self, node: Name | Attribute) -> Iterable[Node]:
+        """Where what a name holds is read, or a number of the module that is not set here."""
+        if isinstance(node, Name):
+            definition = self.definitions.definition(node)
+            return self.definitions.uses.get(definition, ()) if definition is not None else ()
+        word = dotted(node)
+        found = [a for a in self.scope.nodes(Attribute) if dotted(a) == word]
+        set_here = any(
+            isinstance(a.parent, Assign) and any(t is a for t in a.parent.targets) for a in found
+        )
+        return () if set_here else found
 
     def _is_bound_to_size(self, target: Node) -> bool:
         """`b, _ = x.shape` and `b = x.shape[0]`."""
@@ -272,6 +223,18 @@ def statement_of(node: Node | None) -> Statement | None:
     while isinstance(node, Expression) and not isinstance(node, _MAYBE):
         node = node.parent
     return node if isinstance(node, (Assign, ExpressionStatement, Return)) else None
+
+
+def _later(node: Node) -> Iterator[Statement]:
+    """The statements that run once the one of an expression has."""
+    own = statement_of(node)
+    around = own.parent if own is not None else None
+    if own is None or not isinstance(around, Block):
+        return
+    for statement in around.body[around.body.index(own) + 1 :]:
+        yield statement
+        if any(isinstance(n, _ENDS) for n in (statement, *statement.walk())):
+            return
 
 
 def _is_method(call: Call, name: str) -> bool:

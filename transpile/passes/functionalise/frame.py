@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...facts.bindings import Liveness, bound
+from ...facts.made_sizes import handed_to_layers
 from ...facts.memory import Solved, Taken
 from ...facts.memory.paths import of, on_module
 from ...facts.memory.spellings import is_tensor
 from ...facts.memory.writes import written_root
 from ...facts.modules import ARRAYS
 from ...facts.program import ProgramFacts
-from ...facts.sizes import handed_to_layers
 from ...facts.values.lattice import UNKNOWN, External, Method, Module, Sequence, Tensor
 from ...facts.values.solve import with_callers
 from ...facts.values.vocabulary import PARAMETERS

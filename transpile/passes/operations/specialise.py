@@ -99,7 +99,7 @@ class Specialised:
         if parameter.kind == "sizes":
             return UNDECIDED if self.binding.sizes else ()
         if name in self.binding.given:
-            return literal(self.binding.given[name].node)
+            return _constant_of(self.binding.given[name])
         if parameter.default is None or self.binding.rest:
             return UNDECIDED
         return self.constant(lowered(parameter.default))
@@ -259,6 +259,15 @@ class Specialised:
         given = self._given(test.arguments[0])
         loose = given is not None and isinstance(given.value, Static) and given.value.loose
         return UNDECIDED if loose else self.truth(test)
+
+
+def _constant_of(given: Argument) -> Any:
+    """What is given: a literal, or a name for one, `limit = 80.0; x.clamp(max=limit)`."""
+    constant, value = literal(given.node), given.value
+    if constant is UNDECIDED and isinstance(given.node, Name) and isinstance(value, Static):
+        number = type(value.const) in (int, float, bool) and not value.loose
+        return value.const if number else UNDECIDED
+    return constant
 
 
 _NEVER_NONE = frozenset({"int", "float", "bool", "str", "shape", "dtype", "range"})

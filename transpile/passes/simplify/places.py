@@ -23,6 +23,7 @@ def picked(axes: Axes, call: Call, given: dict[str, Expression]) -> Change | Non
     there is repeated by it, where torch takes the first."""
     array, index, at = given["input"], given.get("index"), literal(given.get("dim", call))
     rank = axes.rank(array) if index is not None else None
+    rank = axes.rank(index) if rank is None and index is not None else rank  # torch: the same
     if index is None or rank is None or not isinstance(at, int) or not -rank <= at < rank:
         return None
     for axis in {*range(rank)} - {at % rank}:

@@ -10,12 +10,14 @@ from typing import Any
 
 from ...facts.axes import Axes
 from ...facts.held_sizes import is_held_size
-from ...facts.sizes import Sizes, is_limit, is_multiple, pieces, sizes_made
-from ...facts.values.lattice import Static
+from ...facts.made_sizes import is_multiple, pieces, sizes_made
+from ...facts.sizes import Sizes, is_limit
+from ...facts.values.lattice import Sequence, Static, least_dims
+from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.effects import Support
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Starred, Subscript
-from ...model.names import dotted
+from ...model.names import dotted, index_parts
 from ...model.node import Expression
 from ...model.operators import Binary
 from ...model.program import Class, Function, Scope
@@ -37,7 +39,8 @@ class Shapes:
     @property
     def sizes(self) -> Sizes:
         if self._sizes is None:
-            self._sizes = Sizes(self.scope, self._is_held)
+            number = lambda node: self.axes.number(node)
+            self._sizes = Sizes(self.scope, self._is_held, number)
         return self._sizes
 
     @property
@@ -77,6 +80,8 @@ class Shapes:
         where = self._places(given["input"], sizes, axis, call)
         if where is None and literal(sizes) == 2 and _is_chunk(call) and names(call) == 2:
             word, where = "jnp.array_split", lambda now: now  # the first is longer in both
+        if where is None and self._is_list(sizes) and not _is_chunk(call):
+            where = _summed
         if where is None:
             return None
 
@@ -115,6 +120,10 @@ class Shapes:
         value = self.facts.values.of(size)
         return harmless(size) and isinstance(value, Static) and value.type == "int"
 
+    def _is_list(self, sizes: Expression) -> bool:
+        value = self.facts.values.of(sizes)
+        return isinstance(value, Sequence) and not value.loose
+
     def _from_end(self, made: Expression, axis: int) -> list[int]:
         """An axis, and how it is counted from the end where the rank is known: a linear layer keeps
         that of what it takes."""
@@ -132,7 +141,8 @@ class Shapes:
             return None
         if self.sizes.is_shape(sizes):
             return lambda now: Call(expression("jnp.broadcast_to"), now.arguments)
-        if not isinstance(sizes, Display) or not simple(given["input"]):
+        array = _without_new_dims(given["input"])
+        if not isinstance(sizes, Display) or not simple(array):
             return None
         kept = 0
         while kept < len(sizes.elements) and literal(sizes.elements[-1 - kept]) == -1:
@@ -140,11 +150,13 @@ class Shapes:
         before = sizes.elements[: len(sizes.elements) - kept]
         if not kept or not all(map(self.sizes.is_size, before)):
             return None
+        if array is not given["input"] and least_dims(self.facts.values.of(array)) < kept:
+            return None  # a new dim is kept too: `p[None].expand(b, -1, -1)` of one dim
 
         def make(now: Call) -> Expression:
             array, shape = now.arguments
             assert isinstance(shape, Display)
-            own = Attribute(clone(array), "shape")
+            own = Attribute(clone(_without_new_dims(array)), "shape")
             index = expression("-1") if kept == 1 else Slice(expression(repr(-kept)), None, None)
             rest = Subscript(own, index)
             last: Expression = rest if kept == 1 else Starred(rest)
@@ -236,6 +248,19 @@ _ASKED: dict[str, tuple[tuple[str, ...], Callable[..., Change | None]]] = {
 _MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
+def _without_new_dims(array: Expression) -> Expression:
+    """`p` of `p[None]` and `p[None, :]`."""
+    if not isinstance(array, Subscript) or not is_none(index_parts(array.index)[0]):
+        return array
+    parts = [p for p in index_parts(array.index) if not is_none(p)]
+    whole = index_parts(array.index)[-len(parts) :] == parts if parts else True
+    return array.object if whole and all(map(_is_whole, parts)) else array
+
+
+def _is_whole(part: Expression) -> bool:
+    return isinstance(part, Slice) and not (part.lower or part.upper or part.step)
+
+
 def _ends(sizes: list[Expression]) -> list[Expression]:
     """Where pieces of these sizes end: `[a, a + b]`."""
     first, *others = sizes
@@ -245,6 +270,16 @@ def _ends(sizes: list[Expression]) -> list[Expression]:
     if all(isinstance(number, int) for number in numbers):
         return [first, Constant(sum(numbers))]
     return [first, Binary(clone(first), "+", others[0])]
+
+
+def _summed(sizes: Expression) -> Expression:
+    """Where the pieces of a list of sizes end: `np.cumsum(sizes[:-1])`."""
+    if isinstance(sizes, Display) and not any(isinstance(e, Starred) for e in sizes.elements):
+        return Call(expression("np.cumsum"), [Display(sizes.kind, sizes.elements[:-1])])
+    most = Slice(None, expression("-1"), None)
+    if simple(sizes):
+        return Call(expression("np.cumsum"), [Subscript(sizes, most)])
+    return Subscript(Call(expression("np.cumsum"), [sizes]), most)
 
 
 def _is_chunk(call: Call) -> bool:
