@@ -2982,6 +2982,23 @@ class Net(nn.Module):
             x = h * 2
         return reduce(lambda a, b: b(a), self.layers, x)
 """
+# What is behind a call, or may not be evaluated, stays where it is.
+REDUCED_IN_PLACE = """
+from functools import reduce
+from itertools import accumulate
+
+
+class Net(nn.Module):
+    def __init__(self, deep=True):
+        super().__init__()
+        self.deep = deep
+        self.layers = nn.ModuleList([nn.Linear(4, 4) for _ in range(2)])
+
+    def forward(self, x, y):
+        h = F.relu(y) + reduce(lambda h, f: torch.tanh(f(h)), self.layers, x)
+        h = reduce(lambda h, f: f(h), self.layers, h) if self.deep else h
+        return sum(accumulate(self.layers, lambda h, f: f(h), initial=h))
+"""
 # A layer's constructor goes on to that of the base behind it, which no class below one calls again.
 CONSTRUCTORS_BEHIND_LAYERS = """
 class Named(nn.Module):

@@ -17,7 +17,7 @@ from ..reports import Reports
 from ..threading.threads import UPDATED, checkpointed, scanned
 from ..ties import below
 from .conventions import Conventions
-from .given import is_given, lists_given, modules_given
+from .given import is_given, lists_given, modules_given, runs_given
 from .handed_on import HandedOn
 from .leaves import UNKNOWN_PLACE
 from .lost import is_lost, is_named
@@ -141,7 +141,8 @@ class Calls:
         for argument in modules_given(call):
             if argument is not root:
                 self.handed_on.argument(call, argument, argument)
-        lists = lists_given(call) if self.conventions.targets(call) else []
+        runs = self.conventions.targets(call) or runs_given(call)
+        lists = lists_given(call) if runs else []
         if lists and self.paths.holders.chosen(call) is None:
             for argument in lists:
                 self.handed_on.listed(call, argument)

@@ -178,6 +178,13 @@ def lists_given(call: Call) -> list[Expression]:
     return [a for a in _handed(call) if _is_container(a) and not is_given_list(a)] + listed
 
 
+def runs_given(call: Call) -> bool:
+    """Whether it has a lambda that calls what that gets: `reduce(lambda x, f: f(x), fs, x)`"""
+    steps = [a for a in call.arguments if isinstance(a, Lambda)]
+    runs = [c for step in steps for c in step.body.walk() if isinstance(c, Call) and is_given(c)]
+    return bool(runs) and not isinstance(call.function, Support)
+
+
 def is_given_list(node: Expression) -> bool:
     """Whether it is a list of modules that the function has as a parameter."""
     plain = isinstance(node, Name) and (_is_container(node) or element(node) is not None)

@@ -97,7 +97,8 @@ class HandedOn:
         if any(map(self._is_apart, parts)) or not all(spreads(call, *word) for word in open):
             self.reports.unconverted("module-value", value, _LISTED)
             return
-        plain = all(_in_its_trace(t, found) for (t, _), found in zip(words, called))
+        known = [_in_its_trace(t, found) for (t, _), found in zip(words, called)]
+        plain = bool(known) and all(known)
         if parts == [item]:
             value.wrap(lambda held: _each(item, held))
         for part in parts:

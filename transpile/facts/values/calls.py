@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...model import program
-from ...model.expressions import Attribute, Call, Lambda, Name, Starred
+from ...model.expressions import Attribute, Call, Name, Starred
 from ...model.names import dotted, in_scope, target_names
 from ...model.node import Expression
 from ...model.operators import sides
@@ -30,7 +30,6 @@ from .lattice import (
     Tensor,
     Torch,
     Value,
-    element_of,
 )
 
 CHECKPOINT = "torch.utils.checkpoint.checkpoint"
@@ -247,7 +246,8 @@ def _external(
     frame: Frame, function: External, args: list[Argument], node: Call, env: Env
 ) -> Value:
     if function.name == "builtins.map" and len(args) > 1:
-        return Sequence(_of_each(frame, args, env))
+        return Sequence(functions.of_each(frame, args, env))
+    functions.in_turn(frame, args, env)
     return python_calls.call(frame, function.name, args)
 
 
@@ -255,17 +255,6 @@ def _object(frame: Frame, function: Object, args: list[Argument], node: Call, en
     if (method := frame.facts.project.find(function.cls, "__call__")) is not None:
         return functions.call(frame, Function(method, function.cls), args)
     return python_calls.call(frame, "self", args)
-
-
-def _of_each(frame: Frame, args: list[Argument], env: Env) -> Value:
-    """What `map(f, xs, ys)` gives, where that is a tensor."""
-    function, given = args[0], [element_of(a.value) for a in args[1:]]
-    found: Value = UNKNOWN
-    if isinstance(function.node, Lambda):
-        found = functions.of_lambda(frame, function.node, env, given)
-    elif isinstance(function.value, Function) and all(isinstance(v, Tensor) for v in given):
-        found = functions.call(frame, function.value, [Argument(None, "", v) for v in given])
-    return found if isinstance(found, Tensor) else UNKNOWN
 
 
 def _tensor(frame: Frame, function: Tensor, args: list[Argument], node: Call, env: Env) -> Value:

@@ -1,6 +1,7 @@
 """Containers of modules: what they are made with, and what is put into them later."""
 
 import dataclasses
+import functools
 from typing import Any
 
 from ...model import expressions as nodes
@@ -9,12 +10,14 @@ from ...model.node import Expression
 from ...model.program import Class
 from .assignments import store
 from .frame import Argument, Env, Frame
-from .joins import join
-from .lattice import NONE, Mapping, Module, Sequence, Static, Tensor, Value, element_of
+from .joins import join, sequence
+from .lattice import NONE, UNKNOWN, Mapping, Module, Sequence, Static, Tensor, Value, element_of
 from .strings import pattern
 
 GROWING = frozenset("append extend add_module insert update register_module".split())
 REGISTERS = frozenset({"register_buffer", "register_parameter"})
+
+_PARTS = frozenset(("itertools.chain", "itertools.cycle", "itertools.islice"))
 
 
 # --- made ----------------------------------------------------------------------------------------
@@ -168,3 +171,14 @@ def set_named(frame: Frame, cls: Class, name: Argument, value: Value) -> None:
         frame.facts.set_attribute(cls, name.value.const, value)
     else:
         frame.facts.note({pattern(name.node): value}, "dynamic", cls)
+
+
+def gone_over(name: str, args: list[Argument]) -> Value:
+    """What a function of itertools gives in turn: modules, where it gives them as they are."""
+    elements = [element_of(a.value) for a in args if a.keyword is None]
+    if name == "itertools.zip_longest":
+        return sequence([join(element, NONE) for element in elements], True)
+    if name not in _PARTS or any(a.star for a in args):
+        return UNKNOWN
+    element = functools.reduce(join, elements if name == "itertools.chain" else elements[:1])
+    return element if isinstance(element, Module) else UNKNOWN

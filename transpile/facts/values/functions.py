@@ -5,6 +5,7 @@ import dataclasses
 from ...model import expressions as nodes
 from ...model.expressions import Lambda
 from ...model.names import dotted
+from ...model.node import Expression
 from ...model.program import Function, Parameter
 from ..bindings.activity import free
 from . import lattice, parameters
@@ -19,6 +20,7 @@ from .lattice import (
     PLACED,
     UNKNOWN,
     Class,
+    External,
     Mapping,
     Module,
     Sequence,
@@ -73,9 +75,13 @@ def _result_for(frame: Frame, function: Function, given: Env) -> Value:
 
 # --- lambdas -------------------------------------------------------------------------------------
 
+# Which of its first two arguments a function calls with what came out last and each of the other.
+_IN_TURN = {"functools.reduce": 0, "itertools.accumulate": 1}
+
 
 def lambda_(frame: Frame, node: Lambda, env: Env) -> Value:
-    of_lambda(frame, node, env, [])
+    if _over(frame, node) is None:
+        of_lambda(frame, node, env, [])
     if _initialises(frame, node, env):
         return INITIALISER
     closed = not free(node) and all(p.default is None for p in node.parameters)
@@ -95,7 +101,7 @@ def _initialises(frame: Frame, node: Lambda, env: Env) -> bool:
 
 
 def of_lambda(frame: Frame, node: Lambda, env: Env, given: list[Value]) -> Value:
-    """What a lambda returns, where its first parameters get these tensors."""
+    """What a lambda returns, where its first parameters get these tensors and modules."""
     inner = dict(env)
     for parameter in node.parameters:
         if parameter.kind == "*":
@@ -103,8 +109,8 @@ def of_lambda(frame: Frame, node: Lambda, env: Env, given: list[Value]) -> Value
         elif parameter.kind != "**":
             inner[parameter.name] = _of_lambda(frame, parameter, env)
     by_place = [p for p in node.parameters if p.kind in ("/", "")]
-    tensors = {p.name: v for p, v in zip(by_place, given) if isinstance(v, Tensor)}
-    return frame.expression(node.body, inner | tensors)
+    known = {p.name: v for p, v in zip(by_place, given) if isinstance(v, (Tensor, Module))}
+    return frame.expression(node.body, inner | known)
 
 
 def _of_lambda(frame: Frame, parameter: Parameter, env: Env) -> Value:
@@ -117,6 +123,39 @@ def _of_lambda(frame: Frame, parameter: Parameter, env: Env) -> Value:
     if kept or not isinstance(default, (Static, Torch, Class, lattice.Function)):
         return default
     return parameters.of_kind(frame, default)
+
+
+def of_each(frame: Frame, args: list[Argument], env: Env) -> Value:
+    """What `map(f, xs, ys)` gives, where that is a tensor."""
+    function, given = args[0], [element_of(a.value) for a in args[1:]]
+    found: Value = UNKNOWN
+    if isinstance(function.node, Lambda):
+        found = of_lambda(frame, function.node, env, given)
+    elif isinstance(function.value, lattice.Function) and all(isinstance(v, Tensor) for v in given):
+        found = call(frame, function.value, [Argument(None, "", v) for v in given])
+    return found if isinstance(found, Tensor) else UNKNOWN
+
+
+def in_turn(frame: Frame, args: list[Argument], env: Env) -> None:
+    """Look at lambdas that are given what something goes over: they may call it."""
+    for argument in args:
+        node = argument.node
+        over = _over(frame, node) if isinstance(node, Lambda) else None
+        if over is not None:
+            element = element_of(frame.facts.of(over))
+            of_lambda(frame, node, env, [UNKNOWN, element])
+
+
+def _over(frame: Frame, node: Lambda) -> Expression | None:
+    """What the parameters of a lambda go over: `fs` of `reduce(lambda x, f: f(x), fs, x)`"""
+    call = node.parent
+    if not isinstance(call, nodes.Call) or len(call.arguments) < 2:
+        return None
+    function = frame.facts.of(call.function)
+    place = _IN_TURN.get(function.name) if isinstance(function, External) else None
+    if place is None or call.arguments[place] is not node:
+        return None
+    return call.arguments[1 - place]
 
 
 # --- calls ---------------------------------------------------------------------------------------

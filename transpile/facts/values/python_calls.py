@@ -46,9 +46,8 @@ def call(frame: Frame, name: str, args: list[Argument]) -> Value:
     if short == name:
         if name == "functools.partial":
             return _partial(frame, args)
-        if name == "itertools.zip_longest":
-            parts = [join(element_of(a.value), NONE) for a in args if a.keyword is None]
-            return Sequence(sequence(parts, True))
+        if name.startswith("itertools.") and args:
+            return Sequence(containers.gone_over(name, args))
         return _of_library(frame, name, [a.value for a in args])
     if short in _ALWAYS:
         return _ALWAYS[short]
@@ -242,8 +241,6 @@ def _of_library(frame: Frame, name: str, values: list[Value]) -> Value:
         if any(isinstance(v, Tensor) and not v.assumed for v in values):
             return Tensor(kind="b" if name in CHECKS and len(values) <= 2 else None)
         return Static(MISSING, "bool" if name in CHECKS else "float")
-    if name.startswith("itertools.") and values:
-        return Sequence(UNKNOWN)
     made = frame.constructs and computes_with_torch(name)
     if name in GENERATORS or made and not any(isinstance(v, Tensor) for v in values):
         return External(name)
