@@ -4,6 +4,8 @@ from pathlib import PurePosixPath
 
 import pytest
 
+from transpile.model.edits import commit_all
+from transpile.model.project import Project
 from transpile.passes import kept_lambdas
 from transpile.source.lower import lower
 from transpile.source.splice import write
@@ -35,10 +37,13 @@ STAY = [
 ]
 
 
-def converted(text: str) -> str:
-    file = lower(text, PurePosixPath("m.py"))
-    for scope in list(file.scopes()):
-        kept_lambdas.run(scope).commit()
+def converted(text: str, beside: str = "") -> str:
+    project = Project("")
+    paths = [PurePosixPath(name) for name in ("m.py", "beside.py")]
+    file, _ = [project.add(path, lower(given, path)) for path, given in zip(paths, (text, beside))]
+    project.link()
+    project.collect_again()
+    commit_all(kept_lambdas.run(project))
     return write(file)
 
 
@@ -56,6 +61,13 @@ def test_becomes_a_method(line):
 @pytest.mark.parametrize("line", STAY)
 def test_stays(line):
     assert converted(source(line)) == source(line)
+
+
+@pytest.mark.parametrize("line", ["self.f = lambda x, fc=self.fc: fc(x)", "m = self.fc; self.f = lambda x: m(x)"])
+def test_stays_where_a_subclass_elsewhere_sets_the_part_again(line):
+    beside = "from m import Net\nclass Other(Net):\n    def __init__(self):\n        self.{} = nn.Linear(1, 1)\n"
+    assert converted(source(line), beside.format("fc")) == source(line)
+    assert "def f(self, x)" in converted(source(line), beside.format("head"))
 
 
 WRITES = {

@@ -17,6 +17,7 @@ is a statement. So does one that a constructor calls, and that hands on what it 
     self.fc = init_(nn.Linear(2, 2))                  return init(m, zeros_)
 """
 
+from collections import Counter
 from typing import Any, NamedTuple
 
 from ..model.copy import clone
@@ -36,6 +37,7 @@ from ..model.names import (
 )
 from ..model.node import Expression, Node
 from ..model.program import Class, Function, Parameter, Scope
+from ..model.project import Project
 from ..model.statements import Assign, Block, ExpressionStatement, Return
 from .pass_ import Changes, Pass
 
@@ -48,24 +50,41 @@ class Kept(NamedTuple):
     function: Lambda | Function
 
 
-def run(scope: Scope, facts: Any = None) -> Changes:
-    """Make the methods of one class."""
+def run(project: Project, facts: Any = None) -> list[Changes]:
+    """Make the methods of all classes, and the functions."""
+    scopes = [scope for file in project.ordered for scope in file.scopes()]
+    classes = [_methods(project, scope) for scope in scopes if isinstance(scope, Class)]
+    return [*classes, *(_functions(scope) for scope in scopes if not isinstance(scope, Class))]
+
+
+def _functions(scope: Scope) -> Changes:
     changes = Changes(scope)
-    for assign in () if isinstance(scope, Class) else scope.nodes(Assign):
+    for assign in scope.nodes(Assign):
         if _writes_in_place(assign) or _hands_on(assign, scope):
             changes.change(assign, lambda assign: _as_function(assign, scope))
-    if isinstance(scope, Class):
-        methods = [s for s in scope.body.body if isinstance(s, Function)]
-        init = next((m for m in methods if m.name == "__init__" and m.parameters), None)
-        if init is not None:
-            named = _aliases(init)
-            for kept in _kept(scope, init, methods):
-                own = {p.name for p in kept.function.parameters}
-                plain = {name: part for name, part in named.items() if name not in own}
-                parts = {**plain, **_usual(kept, init, scope)}
-                if _may_move(kept.function, init, parts):
-                    changes.change(kept.statement, _moving(kept, init, scope, parts, named))
     return changes
+
+
+def _methods(project: Project, cls: Class) -> Changes:
+    changes = Changes(cls)
+    methods = [s for s in cls.body.body if isinstance(s, Function)]
+    init = next((m for m in methods if m.name == "__init__" and m.parameters), None)
+    if init is not None:
+        stored = _stored(project, cls)
+        named = _aliases(init, stored)
+        for kept in _kept(cls, init, methods):
+            own = {p.name for p in kept.function.parameters}
+            plain = {name: part for name, part in named.items() if name not in own}
+            parts = {**plain, **_usual(kept, init, cls, stored)}
+            if _may_move(kept.function, init, parts):
+                changes.change(kept.statement, _moving(kept, init, cls, parts, named))
+    return changes
+
+
+def _stored(project: Project, cls: Class) -> Counter[str]:
+    """How often attributes of a name are stored in what an object of a class may be of."""
+    stores = (t for c in project.family(cls) for a in below(c, Assign) for t in a.targets)
+    return Counter(t.name for t in stores if isinstance(t, Attribute))
 
 
 def _writes_in_place(assign: Assign) -> bool:
@@ -150,13 +169,15 @@ def _only_kept(value: Expression | None, init: Function) -> Function | None:
     return function if plain and named == [value] else None
 
 
-def _aliases(init: Function) -> dict[str, Expression]:
-    """The names that stand for a part of self: `m = self.mlp`."""
+def _aliases(init: Function, stored: Counter[str]) -> dict[str, Expression]:
+    """The names that stand for a part of self: `m = self.mlp`, which nothing sets again."""
     me, assigned = init.receiver, names_assigned(init.body)
     found: dict[str, Expression] = {}
     for assign in init.nodes(Assign):
         path = dotted(assign.expression)
         if path is None or not path.startswith(f"{me}.") or assign.operator:
+            continue
+        if not _is_once(path, stored):
             continue
         for target in assign.targets:
             if isinstance(target, Name) and assigned.count(target.id) == 1:
@@ -165,19 +186,21 @@ def _aliases(init: Function) -> dict[str, Expression]:
     return found
 
 
-def _usual(kept: Kept, init: Function, cls: Class) -> dict[str, Expression]:
+def _is_once(path: str, stored: Counter[str]) -> bool:
+    """Whether nothing sets a part of `self.net.fc` again: a subclass may, in another file."""
+    return all(stored[word] <= 1 for word in path.split(".")[1:])
+
+
+def _usual(kept: Kept, init: Function, cls: Class, stored: Counter[str]) -> dict[str, Expression]:
     """The parameters that are a part of self for every call: `lambda x, fc=self.fc: fc(x)`."""
     me, found = init.receiver, dict[str, Expression]()
-    classes = cls.file.classes() if cls.file is not None else ()
-    family = [cls, *(c for c in classes if cls.name in map(dotted, c.bases))]
-    stores = [t for c in family for assign in below(c, Assign) for t in assign.targets]
-    words = [t.name for t in stores if isinstance(t, Attribute)]
     calls = [c for c in below(cls, Call) if last_word(c.function) == kept.name]
     for at, parameter in enumerate(kept.function.parameters):
         usual = parameter.default
         path = dotted(usual) if usual is not None else None
-        once = path is not None and all(words.count(word) <= 1 for word in path.split(".")[1:])
-        if usual is None or not path or not once or not path.startswith(f"{me}."):
+        if usual is None or not path or not path.startswith(f"{me}."):
+            continue
+        if not _is_once(path, stored):
             continue
         loose = any(isinstance(a, Starred) for c in calls for a in c.arguments)
         given = any(parameter.name in c.keywords or c.keywords.count(None) > at for c in calls)
@@ -248,4 +271,4 @@ def _without_aliases(init: Function, aliases: dict[str, Expression]) -> None:
                 assign.parent.take(assign)
 
 
-PASS = Pass("kept_lambdas", (), run)
+PASS = Pass("kept_lambdas", (), run, of_project=True)
