@@ -145,3 +145,39 @@ def test_methods_that_give_other_modules_first_values():
         for entry in path:
             got = got[entry.key]
         np.testing.assert_array_equal(got, want, err_msg=f"{path}\n{result.code}")
+
+
+APART = """class B(nn.Sequential):
+    def __init__(self):
+        super().__init__()
+        self.add_module("norm", nn.BatchNorm1d(3))
+        fc = nn.Linear(3, 3)
+        nn.init.ones_(fc.bias)
+        self.add_module("fc", fc)
+
+    def forward(self, x):
+        norm, fc = self._modules.values()
+        return fc(norm(x) * 2)
+"""
+TURNED = """
+
+class M(B):
+    def __init__(self):
+        nn.Module.__init__(self)
+        self.fc = nn.Linear(3, 3)
+        self.norm = nn.BatchNorm1d(3)
+"""
+
+
+@pytest.mark.parametrize("name, below", [("B", ""), ("M", TURNED)])
+def test_children_that_are_taken_apart(name, below):
+    result = convert_source(HEAD + APART + below)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    assert below or "norm, fc = self.norm, self.fc" in result.code
+    here, module = {}, load(result)[name]()
+    exec(compile(HEAD + APART + below, "program.py", "exec"), here)
+    torch_module = here[name]()
+    params, state = from_torch(torch_module, module)
+    x = torch.randn(4, 3)
+    got = module.apply(params, state, jnp.asarray(x.numpy()), training=True)[0]
+    np.testing.assert_allclose(got, torch_module(x).detach().numpy(), 1e-5, 1e-6, err_msg=result.code)

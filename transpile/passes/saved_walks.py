@@ -1,5 +1,5 @@
 """A walk over what a module saves that begins its params goes over those, and so does one over the
-lists that a recurrent layer of torch's keeps of them.
+lists that a recurrent layer of torch's keeps of them; a walk that is taken apart has no turns.
 
 for key in self.state_dict():                      for key, param in self.named_parameters():
     if key.split(".")[-1] == "weight":                 if key.split(".")[-1] == "weight":
@@ -10,6 +10,9 @@ for names in self.lstm._all_weights:               for name, bias in self.lstm.n
         bias = getattr(self.lstm, name)        →           bias.data.fill_(1.0)
         bias.data.fill_(1.0)
 
+self.c, self.bn = Conv2d(3, 8), BatchNorm2d(8)
+conv, bn = self._modules.values()              →   conv, bn = self.c, self.bn
+
 The names of a state have to say that no buffer is meant: what is saved are buffers, too.
 """
 
@@ -18,14 +21,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..model.copy import rebuilt
-from ..model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Subscript
+from ..model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Starred, Subscript
 from ..model.fresh import Names
-from ..model.names import below, dotted, everywhere, is_target, text
+from ..model.names import below, dotted, everywhere, is_own, is_target, text
 from ..model.node import Expression, Node
 from ..model.operators import Compare, conjuncts
-from ..model.program import Function
+from ..model.program import Class, Function
 from ..model.project import Project
-from ..model.statements import Assign, Block, For, If
+from ..model.statements import Assign, Block, ExpressionStatement, For, If
 from ..source.lower_ast import expression
 from .pass_ import Changes, Pass
 
@@ -41,6 +44,8 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
     lists = _LISTS - {t.name for t in stores if isinstance(t, Attribute)}
     for function in project.functions():
         changes = Changes(function)
+        for assign in function.nodes(Assign):
+            _take_apart(changes, function, assign, project)
         for loop in function.nodes(For):
             if buffers is not None:
                 _over_params(changes, function, loop, buffers)
@@ -61,6 +66,61 @@ def _buffers(project: Project) -> set[str] | None:
                 return None
             names.add(str(name.constant))
     return names
+
+
+def _take_apart(changes: Changes, function: Function, assign: Assign, project: Project) -> None:
+    """Name the layers of `conv, bn = self.children()`: as many as the constructor certainly sets
+    are all that there are, or torch could not take them apart."""
+    walk, target, cls = assign.expression, assign.targets[0], function.owner
+    if not isinstance(cls, Class) or not isinstance(target, Display) or not function.receiver:
+        return
+    if not isinstance(walk, Call) or dotted(walk.function) != f"{function.receiver}.children":
+        return
+    if any("__init__" in project.methods(below) for below in project.descendants(cls)):
+        return  # which may set them in an order of its own
+    names = _certain_layers(project, cls)
+    if len(names) == len(target.elements) and not any(
+        isinstance(element, Starred) for element in target.elements
+    ):
+        layers: list[Expression] = [Attribute(Name(function.receiver), n) for n in names]
+        changes.replace(walk, Display("tuple", layers))
+
+
+def _certain_layers(project: Project, cls: Class) -> list[str]:
+    """The names of the layers of torch's, and of the user's, that a constructor itself sets."""
+    init = project.methods(cls).get("__init__")
+    found: dict[str, None] = {}
+    made: set[str] = set()  # the names that stand for a layer
+    if init is None:
+        return []
+    for statement in init.body.body:
+        if isinstance(statement, Assign):
+            is_layer = _is_layer(project, cls, statement.expression, made)
+            for target in statement.targets:
+                if isinstance(target, Name):
+                    (made.add if is_layer else made.discard)(target.id)
+                elif is_layer and is_own(target, init.receiver):
+                    found[target.name] = None
+        elif isinstance(statement, ExpressionStatement):
+            call = statement.expression
+            if isinstance(call, Call) and dotted(call.function) == f"{init.receiver}.add_module":
+                name, layer = call.arguments if len(call.arguments) == 2 else (None, None)
+                if isinstance(name, Constant) and _is_layer(project, cls, layer, made):
+                    found[str(name.constant)] = None
+    return list(found) if all(map(str.isidentifier, found)) else []
+
+
+def _is_layer(project: Project, cls: Class, made: Expression | None, names: set[str]) -> bool:
+    if isinstance(made, Name):
+        return made.id in names
+    name = dotted(made.function) if isinstance(made, Call) else None
+    meant = project.resolve(cls.file, name) if name is not None and cls.file is not None else None
+    if isinstance(meant, Class):
+        return project.is_module(meant)
+    return (
+        isinstance(meant, str)
+        and re.fullmatch(r"torch\.nn\.(?!Parameter$|Buffer$)[A-Z]\w+", meant) is not None
+    )
 
 
 def _over_params(changes: Changes, function: Function, loop: For, buffers: set[str]) -> None:

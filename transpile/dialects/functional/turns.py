@@ -99,8 +99,10 @@ def going_over(call: Call, words: Set[str] = WALKS) -> Call | None:
 
 def going_over_run(call: Call) -> Call | None:
     """The same while a model runs: a module's children() gives their names too, and a loop over
-    them binds a name for the place of each."""
-    made = going_over(call, WALKS - {"children"})
+    them binds a name for the place of each; not so `conv, bn = self.children()`."""
+    around = call.parent
+    apart = isinstance(around, Assign) and isinstance(around.targets[0], Display)
+    made = going_over(call, WALKS if apart else WALKS - {"children"})
     if made is None or call.function.name != "named_children":  # type: ignore[attr-defined]
         return made
     return Call(Attribute(made.arguments[0], "children"), [])
