@@ -21,7 +21,7 @@ from .modules import Modules
 from .places import path_of, path_of_owner, paths_given, places_of, rooted, roots_of
 from .values.lattice import Class as ClassValue
 from .values.lattice import Function as FunctionValue
-from .values.lattice import Functions, Module, Torch, classes_of
+from .values.lattice import Functions, Module, Torch, classes_of, makers_of
 
 OPEN = Effects(open=True)
 _DEEPEST = 12  # parts of a place; of a module that holds its like they would go on for ever
@@ -123,10 +123,12 @@ class EffectsOf:
             if not refs and isinstance(call.value, Module) and not call.value.open:
                 refs = call.value.classes  # a layer of torch's, which has a name of ours by now
             made = self.modules.classes_of(refs)
-            if not made:
+            makers: list[tuple[Function, str | None]]
+            makers = [(m.function, None) for m in makers_of(value)] if value else []
+            if not made and not makers:
                 return None
             built = [self.modules.find(cls, "__init__") for cls in made]
-            return [(f, "new") for f in built if f is not None]
+            return [*((f, "new") for f in built if f is not None), *makers]
         return None
 
     def given(self, value: Module) -> list[Function] | None:

@@ -24,6 +24,7 @@ def scan_layers(layers, params, x, *args, key=None, training=False, **kwargs):
             lambda x, each: (turn(named[0][1], x, *each), None),
             x,
             (stacked, None if key is None else keys),
+            len(named),
         )[0]
     for (_, layer), tree, layer_key in zip(named, trees, keys):
         x = turn(layer, x, tree, layer_key)

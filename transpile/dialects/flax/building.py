@@ -10,7 +10,7 @@ from ...facts.calls import applied
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module as ModuleValue
-from ...facts.values.lattice import classes_of
+from ...facts.values.lattice import classes_of, makers_of
 from ...model.effects import New, Read, Support, Write
 from ...model.expressions import Attribute, Call, Starred
 from ...model.names import dotted
@@ -136,7 +136,7 @@ class Building(Program):
             return [node] if isinstance(node, Class) else []
         value = call.value
         refs: Any = value.refs if isinstance(value, ModuleValue) and not value.open else ()
-        if not refs and call.function.value is not None:
+        if (not refs or makers_of(call.function.value)) and call.function.value is not None:
             refs = sorted(classes_of(call.function.value), key=str)
         return self.modules.classes_of(refs) or None
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ...facts.program import ProgramFacts
+from ...facts.values.lattice import is_given, makers_of
 from ...model.effects import Key, New, Support
 from ...model.expressions import Call, Comprehension, Lambda
 from ...model.fresh import taken
@@ -65,11 +66,12 @@ class Plan(Building):
             return None
         if isinstance(call.function, Support) and call.function.name in DRAWING:
             return True
-        found = self.built(call)
-        among = self.among(call) if found is None else []
-        if among and all(map(self.needs_rngs, among)):
+        found, makers = self.built(call), makers_of(call.function.value)
+        among = self.among(call) if found is None and not is_given(call.function.value) else []
+        if among and not makers and all(map(self.needs_rngs, among)):
             return True  # a class that is given in the place of these takes it as well
         answers = {self.needs_rngs(c) for c in found} if found is not None else set()
+        answers |= {self.takes.get(maker.function) == "rngs" for maker in makers}
         if found == [] or found is not None and len(answers) == 1:
             return bool(answers and answers.pop())
         return None

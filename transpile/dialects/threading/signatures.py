@@ -10,7 +10,7 @@ from dataclasses import replace
 from ...facts.effects import arrays_written
 from ...facts.modules import SPECTRAL_NORMS
 from ...facts.program import ProgramFacts
-from ...facts.values.lattice import Functions, Module
+from ...facts.values.lattice import Functions, Module, is_given
 from ...model.effects import BUFFER, MIXED, PARAM, Apply, Key, Mode, New, Read, Write
 from ...model.expressions import Call, Name
 from ...model.node import Expression, Node
@@ -257,7 +257,8 @@ class Signatures:
         value = call.value
         classes = self.modules.classes_of(value.refs) if isinstance(value, Module) else []
         makers = [self.modules.find(cls, "__init__") for cls in classes]
-        return bool(makers) and all(m is not None and self.of(m).draws for m in makers)
+        draws = bool(makers) and all(m is not None and self.of(m).draws for m in makers)
+        return draws and not is_given(call.function.value)
 
     def of_unlike(self, all: Threads) -> Threads:
         """What a call takes and gives that runs what has several conventions; their union."""

@@ -11,7 +11,19 @@ from . import containers, functions
 from .flags import flags, usual_flags
 from .frame import Argument, Frame
 from .joins import join
-from .lattice import UNKNOWN, Class, Instance, Module, Object, OneOf, Open, Static, Torch, Value
+from .lattice import (
+    UNKNOWN,
+    Class,
+    Instance,
+    Module,
+    Object,
+    OneOf,
+    Open,
+    Static,
+    Torch,
+    Value,
+    makers_of,
+)
 
 _OPTIONS = ("bias", "affine", "elementwise_affine")
 
@@ -28,7 +40,7 @@ def _instance(frame: Frame, ref: Any, args: list[Argument]) -> Value:
             return dataclasses.replace(inner, open=True, items=None, checked=False)
         return inner
     if isinstance(ref, OneOf):
-        return _of_several(frame, ref.classes, args)
+        return _of_makers(frame, ref, args) if ref.makers else _of_several(frame, ref.classes, args)
     if isinstance(ref, str):
         return _of_partial(frame, ref)
     return _of_class(frame, ref, args) if isinstance(ref, program.Class) else UNKNOWN
@@ -53,6 +65,15 @@ def _of_default(frame: Frame, ref: Any, args: list[Argument]) -> Value:
     if isinstance(ref, str):
         return Module(frozenset([ref]), inplace=inplace(args, _limit(frame, ref)))
     return _instance(frame, ref, args)
+
+
+def _of_makers(frame: Frame, ref: OneOf, args: list[Argument]) -> Value:
+    """What one of several classes or functions makes, if all of those make modules."""
+    made = _of_several(frame, ref.classes, args)
+    for maker in makers_of(Class(ref)):
+        found = functions.call(frame, maker, args)
+        made = join(made, found) if isinstance(found, Module) else UNKNOWN
+    return made
 
 
 def _of_several(frame: Frame, classes: frozenset[Any], args: list[Argument]) -> Value:

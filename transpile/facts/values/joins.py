@@ -31,8 +31,10 @@ from .lattice import (
     Tensor,
     Torch,
     Value,
+    is_given,
     is_initialiser,
     is_open,
+    makers_of,
     named_classes,
 )
 
@@ -189,10 +191,11 @@ def _of_two_kinds(a: Value, b: Value) -> Value:
     if is_plain_function(a) and is_plain_function(b):
         return FUNCTION
     first, second = named_classes(a), named_classes(b)
-    if first and second and (is_open(a) or is_open(b)):
-        return Class(Open(one_of(first | second), any(is_beyond(v) for v in (a, b))))
-    if first and second:
-        return Class(OneOf(first | second))
+    makers = frozenset([*makers_of(a), *makers_of(b)])
+    if first and second or (first or second) and makers_of(a if second else b):
+        made = one_of(first | second, makers)
+        opened = is_open(a) or is_open(b)
+        return Class(Open(made, any(is_beyond(v) for v in (a, b)))) if opened else Class(made)
     if (first or second) and any(_is_foreign_class(v) for v in (a, b)):
         return Class(Open(one_of(first | second)))
     if isinstance(a, (Function, Functions)) and isinstance(b, (Function, Functions)):
@@ -235,13 +238,14 @@ def _is_foreign_class(value: Value) -> bool:
 
 def is_beyond(value: Value | None) -> bool:
     """Whether what is given for a class is none that is known: `lambda n: nn.GroupNorm(2, n)`."""
-    known = value in (None, NONE) or named_classes(value)
-    return not known or is_open(value) and value.ref.given  # type: ignore[arg-type, union-attr]
+    known = value in (None, NONE) or named_classes(value) or makers_of(value)
+    return not known or is_given(value)
 
 
-def one_of(classes: frozenset[Any]) -> Any:
-    """What stands for a class that is one of these."""
-    return next(iter(classes)) if len(classes) == 1 else OneOf(classes)
+def one_of(classes: frozenset[Any], makers: frozenset[Function] = frozenset()) -> Any:
+    """What stands for a class that is one of these, or what one of these functions makes."""
+    alone = len(classes) == 1 and not makers
+    return next(iter(classes)) if alone else OneOf(classes, makers)
 
 
 def _functions(value: Function | Functions) -> frozenset[Function]:

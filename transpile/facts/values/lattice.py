@@ -115,9 +115,10 @@ class Instance(Value):
 
 @dataclass(frozen=True)
 class OneOf:
-    """A class that is one of several."""
+    """A class that is one of several, or a function of the user's that makes a module."""
 
     classes: frozenset[Any]
+    makers: frozenset[Function] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -246,9 +247,27 @@ def classes_of(value: Value) -> frozenset[Any]:
     return frozenset()
 
 
+def makers_of(value: Value | None) -> list[Function]:
+    """The functions of the user's that a value may be, in the place of a class or of others."""
+    found: frozenset[Function] = frozenset()
+    if isinstance(value, Function) and value.owner is None:
+        found = frozenset([value])
+    elif isinstance(value, Functions) and all(f.owner is None for f in value.several):
+        found = value.several
+    elif isinstance(value, Class):
+        ref = value.ref.ref if isinstance(value.ref, Open) else value.ref
+        found = ref.makers if isinstance(ref, OneOf) else found
+    return sorted(found, key=lambda one: _order(one.function))
+
+
 def is_open(value: Value) -> bool:
     """Whether it is a class in the place of which others may be given."""
     return isinstance(value, Class) and isinstance(value.ref, Open)
+
+
+def is_given(value: Value | None) -> bool:
+    """Whether it is a class in the place of which a function is given that may make a module."""
+    return isinstance(value, Class) and isinstance(value.ref, Open) and value.ref.given
 
 
 def named_classes(value: Value) -> frozenset[Any]:

@@ -36,6 +36,7 @@ from .lattice import (
     is_initialiser,
     is_open,
     least_dims,
+    makers_of,
     named_classes,
 )
 from .numpy_names import given_arrays, is_bound_to_numpy
@@ -191,15 +192,23 @@ def _of_classes(frame: Frame, parameter: Parameter, default: Value, seen: Value 
     """The classes of modules that a constructor takes: its default, and what the project gives. Of
     `act_layer=nn.GELU` of an Mlp that blocks give one that is all. Where the project gives none it
     is there for others, and so it may be where not all is known: dialects have it checked."""
-    found = join(default, seen) if seen is not None and named_classes(seen) else default
-    if not _constructs(frame) or is_beyond(seen):
-        return Class(Open(one_of(named_classes(found)), is_beyond(seen)))
+    beyond = is_beyond(seen) or not all(_makes_module(frame, m) for m in makers_of(seen))
+    known = bool(makers_of(seen)) and not beyond or seen is not None and bool(named_classes(seen))
+    found = join(default, seen) if known and seen is not None else default
+    made = OneOf(named_classes(found), frozenset(makers_of(found)))
+    if not _constructs(frame) or beyond:
+        return Class(Open(one_of(made.classes, made.makers), beyond))
     if is_open(found):
-        found = Class(OneOf(named_classes(found)))
+        found = Class(made)
     calls = frame.facts.read("parameters", frame.function)
     if seen in (None, NONE) or is_open(seen) or "**" in calls:
         frame.facts.note({parameter.name: found}, "assumed", frame.function)
     return found
+
+
+def _makes_module(frame: Frame, maker: Function) -> bool:
+    """Whether a function is known to make a module, which may stand in the place of a class."""
+    return isinstance(frame.facts.result(maker.function), Module)
 
 
 def _is_plain(frame: Frame, seen: Value | None) -> bool:

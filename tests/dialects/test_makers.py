@@ -1,0 +1,85 @@
+"""Functions that make modules, given where classes are: what they make is known, and they are
+called as what they are."""
+
+import pytest
+import torch
+
+from transpile import convert_source
+
+from .test_small_programs import HEAD, TARGETS
+from .verified import verify
+
+CLASSES = """
+class Mlp(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.l = nn.Linear(d, d)
+
+    def forward(self, x):
+        return self.l(x)
+
+
+class Block(nn.Module):
+    def __init__(self, d, layer=Mlp):
+        super().__init__()
+        self.mlp = layer(d)
+
+    def forward(self, x):
+        return x + self.mlp(x)
+
+
+"""
+LOCAL = """
+class Net(nn.Module):
+    def __init__(self, d, kind):
+        super().__init__()
+        if kind == "mlp":
+            layer = Mlp
+        elif kind == "none":
+            def layer(d):
+                return nn.Identity()
+        else:
+            def layer(d):
+                return nn.Linear(d, d)
+        self.blocks = nn.ModuleList([Block(d, layer) for _ in range(2)])
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+"""
+CHOSEN = """
+def choose(kind):
+    if kind == "mlp":
+        layer = Mlp
+    elif kind == "none":
+        def layer(d):
+            return nn.Identity()
+    else:
+        layer = lambda d: nn.Linear(d, d)
+    return layer
+
+
+class Net(nn.Module):
+    def __init__(self, d, kind):
+        super().__init__()
+        self.block = Block(d, choose(kind))
+
+    def forward(self, x):
+        return self.block(x)
+"""
+PROGRAMS = {"local": LOCAL, "chosen": CHOSEN}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("kind", ["mlp", "none", "linear"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_functions_make(name, kind, target):
+    source = HEAD + CLASSES + PROGRAMS[name]
+    verify(source, "Net", f"4, {kind!r}", [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
+@pytest.mark.parametrize("target", ["functional", "equinox"])
+def test_what_is_made_holds_no_state(target):
+    code = convert_source(HEAD + CLASSES + LOCAL, target=target).code
+    assert "state" not in code, code
