@@ -175,3 +175,23 @@ def test_what_stands_for_a_module_is_asked_for_what_it_has():
     as_module, Function = scope["as_module"], scope["Function"]
     held = copy.deepcopy(as_module(functools.partial(int, base=2)))
     assert isinstance(held, Function) and held.keywords == {"base": 2} and held("11") == 3
+
+
+TRIED = """try:
+    from xformers.ops import attend
+
+    THERE = True
+except ImportError:
+    THERE = False
+
+
+def f(x):
+    return attend(x)
+"""
+
+
+def test_what_is_not_there_raises_where_it_is_used_and_not_at_import():
+    made = converted(TRIED)
+    assert [(d.id, d.line) for d in made.diagnostics] == [("no-rule", 10)]
+    assert "import" not in made.code.replace("import jax_nn as nn", ""), made.code
+    assert 'return nn.unconverted("no-rule", "attend(x)")' in made.code

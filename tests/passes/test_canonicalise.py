@@ -124,6 +124,22 @@ FILES = {
     "try:\n    from torch._six import inf, nan\nexcept:\n    from torch import inf\n": "from torch import inf\n",
     "try:\n    from torch._six import inf, nan\nexcept:\n    from torch import inf\n\nprint(nan)\n": "",  # it has to be there
     "try:\n    from torch.nn.modules.linear import _LinearWithBias\nexcept ImportError:\n    _LinearWithBias = None\n": "_LinearWithBias = None\n",
+    # a library on torch, which is not there: what it decides goes
+    "try:\n    if ON:\n        from xformers.ops import attend\n        THERE = True\n    else:\n        raise ImportError\n"
+    "except ImportError:\n    THERE = False\n\n\n"
+    "def f(x):\n    if not THERE:\n        return x\n    return attend(x)\n": "THERE = False\n\n\ndef f(x):\n    return x\n",
+    "try:\n    from flash_attn import attend\nexcept ImportError:\n    attend = None\n\n\n"
+    "def f(x, fast):\n    y = attend(x) if fast and attend is not None else x\n    return y\n": (
+        "attend = None\n\n\ndef f(x, fast):\n    y = x\n    return y\n"
+    ),
+    "try:\n    import apex.amp\nexcept ImportError:\n    THERE = False\nelse:\n    THERE = True\n\n\n"
+    "def f(x):\n    if THERE or x:\n        return 1\n    return 2\n": (
+        "THERE = False\n\n\ndef f(x):\n    if THERE or x:\n        return 1\n    return 2\n"
+    ),
+    "try:\n    import apex.amp as amp\n    THERE = True\nexcept ImportError:\n    THERE = False\n\n\nTHERE = THERE and ON\n\n\n"
+    "def f(x):\n    return amp.f(x) if THERE else x\n": "",  # it is set again
+    "try:\n    from xformers.ops import Base\n    THERE = True\nexcept ImportError:\n    THERE = False\n\n\n"
+    "class Net(Base):\n    pass\n": "",  # it has to be there
 }
 
 

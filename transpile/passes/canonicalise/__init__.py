@@ -87,9 +87,7 @@ from .choices import (
 from .contexts import (
     has_stand_in,
     imported_context,
-    is_stood_in_for,
     renames_context,
-    stand_in,
     switch,
     switched_on,
     without_stand_in,
@@ -98,6 +96,7 @@ from .counted import counted, counts_places, listed_range, lists_range
 from .joined import begin_empty, joined, joins_empty
 from .mapped import listed, mapped, maps_calls
 from .methods import bound, given_itself
+from .missing import stand_in
 from .params import makes_buffer, parameter, registered
 from .reduced import in_a_loop, nested, nests, runs_in_turn
 from .tables import WALKS, data, is_entry, over_children, over_modules, placed, put, saved, walk
@@ -150,8 +149,8 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     for attempt in scope.nodes(Try):
         if has_stand_in(scope, attempt):
             changes.change(attempt, without_stand_in)
-        elif is_stood_in_for(scope, attempt):
-            changes.change(attempt, stand_in)
+        else:
+            stand_in(changes, attempt)
     for assign in scope.nodes(Assign):
         if placed(assign):
             changes.replace(assign, put)

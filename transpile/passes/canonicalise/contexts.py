@@ -1,22 +1,10 @@
 """Names of a file's own for context managers of torch's, and what stands in for those where an
-older version of torch does not have them, for what torch has no more, and for what a library on
-torch is not there to give; gradients that are switched off and on again by calls.
+older version of torch does not have them; gradients that are switched off and on again by calls.
 
     try:
         autocast = torch.cuda.amp.autocast          from torch.cuda.amp import autocast
     except AttributeError:                    →
         class autocast: ...
-
-    try:
-        from apex.normalization import FusedLayerNorm
-        class Norm(FusedLayerNorm): ...
-    except ImportError:                       →     from torch.nn import LayerNorm as Norm
-        from torch.nn import LayerNorm as Norm
-
-    try:
-        from torch._six import inf
-    except ImportError:                       →     from torch import inf
-        from torch import inf
 
     if self.off: torch.set_grad_enabled(False)
     w = p * y                                    with torch.set_grad_enabled(not self.off):
@@ -34,8 +22,7 @@ import re
 
 from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Constant, Name
-from ...model.libraries import canonical, computes_with_torch
-from ...model.names import dotted, everywhere, imported, names_assigned
+from ...model.names import dotted, imported
 from ...model.node import Expression, Statement
 from ...model.operators import Unary
 from ...model.program import File, Scope
@@ -47,13 +34,8 @@ _CONTEXTS = frozenset(
     "cuda.amp.custom_bwd inference_mode autograd.inference_mode no_grad set_grad_enabled".split()
 )
 
-# What files try to import that torch has no more, and what is below it.
-_DROPPED = re.compile(
-    r"torch\.(_six|rfft|irfft|ifft|gels|btrifact|nn\.modules\.linear\._LinearWithBias)(\.|$)"
-)
 _OF_LAYERS = re.compile(r"torch\.nn\.(functional\.)?[A-Za-z]\w*")  # these torch does not give up
 _SWITCHES = frozenset(("torch.set_grad_enabled", "torch._C.set_grad_enabled"))
-_FAILED = frozenset(("ImportError", "ModuleNotFoundError", "Exception"))
 
 
 def renames_context(scope: Scope, node: Assign) -> bool:
@@ -83,39 +65,6 @@ def without_stand_in(node: Try) -> None:
     """Put what the try does in its place."""
     assert isinstance(node.parent, Block)
     node.parent.unfold(node, node.body)
-
-
-def is_stood_in_for(scope: Scope, node: Try) -> bool:
-    """Whether a try imports what torch has no more, or what is built on it and no rule has, and all
-    that the file uses of it is set where that fails."""
-    alone = len(node.handlers) == 1 and node.final is None and node.orelse is None
-    if not alone or not isinstance(scope, File) or not any(map(_is_missing, node.body.body)):
-        return False
-    handler = node.handlers[0]
-    caught = dotted(handler.type) if handler.type is not None else "ImportError"
-    gone = _bound(node.body) - _bound(handler.body)
-    inside = set(node.body.walk())
-    used = any(n.id in gone and n not in inside for n in everywhere(scope, Name))
-    return not used and handler.name is None and caught in _FAILED
-
-
-def stand_in(node: Try) -> None:
-    """Put what is done where its import fails in the place of a try."""
-    assert isinstance(node.parent, Block)
-    node.parent.unfold(node, node.handlers[0].body)
-
-
-def _is_missing(statement: Statement) -> bool:
-    names = statement.names if isinstance(statement, Import) else []
-    meant = [str(statement.meaning(name) or "") for name in names]  # type: ignore[attr-defined]
-    if any(_DROPPED.match(name) for name in meant):
-        return True
-    return any(computes_with_torch(n) and canonical(n) == n and n[:4] != "timm" for n in meant)
-
-
-def _bound(block: Block) -> set[str]:
-    imports = (s for s in block.body if isinstance(s, Import))
-    return {*names_assigned(block), *(n.bound for s in imports for n in s.names)}
 
 
 def _is_there(scope: Scope, statement: Statement) -> bool:
