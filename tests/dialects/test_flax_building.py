@@ -245,3 +245,31 @@ def test_a_layer_that_the_first_input_initialises():
     assert jnp.allclose(model(x), (x - x.mean(0)) * jnp.array([3.0, 1, 1]))
     assert jnp.allclose(model.loc[...], -x.mean(0)) and model.initialized[...] == 1
     assert jnp.allclose(model(x + 1), (x + 1 - x.mean(0)) * jnp.array([3.0, 1, 1]))
+
+
+COPIED_AND_WALKED = """
+import copy
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(3)
+        nn.init.constant_(self.norm.weight, 2.0)
+        self.copy = copy.deepcopy(nn.Sequential(self.norm, nn.LayerNorm(3)))
+        self.other = nn.LayerNorm(3)
+        for p, q in zip(self.copy[0].parameters(), self.other.parameters()):
+            q.data.copy_(p.data)
+
+    def forward(self, x):
+        return self.other(self.copy(x))
+"""
+
+
+def test_a_copy_is_walked_in_the_order_of_what_it_is_of():
+    result = transpile.convert_source(COPIED_AND_WALKED, "flax")
+    model = converted(result.code, result.support)["Net"]()
+    assert not result.diagnostics and "nn.copied" in result.code
+    assert (model.other.weight[...] == 2).all() and (model.other.bias[...] == 0).all()

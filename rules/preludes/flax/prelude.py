@@ -221,6 +221,10 @@ def copied(module):
         for (_, own), (_, other) in pairs:
             if isinstance(own, nnx.RngStream):
                 other.key[...] = own()
+            if isinstance(own, nnx.Module):  # Flax's copy has its attributes by the alphabet
+                held = vars(other)
+                for name in vars(own):
+                    held[name] = held.pop(name)
     return made
 
 
