@@ -289,7 +289,48 @@ class Net(nn.Module):
         limited = torch.clamp(h, max=limit)
         return made, halves, mean, later, ones, wrong, fewer, more, d, e, f, picked, limited
 """
+HANDED_ON = """
+class Inner(nn.Module):
+    def __init__(self, dim, norm=nn.LayerNorm):
+        super().__init__()
+        self.norm = norm(dim)
+
+    def forward(self, x):
+        return self.norm(x)
+
+
+class Once(nn.Module):
+    def __init__(self, dim, norm=None):
+        super().__init__()
+        norm = norm or nn.LayerNorm
+        self.make = norm
+        self.first = Inner(dim, norm=norm)
+
+    def forward(self, x):
+        return self.first(x)
+
+
+class Twice(Once):
+    def __init__(self, dim, *args, **kwargs):
+        super().__init__(dim, *args, **kwargs)
+        self.last = Inner(dim, norm=self.make)
+
+    def forward(self, x):
+        return self.last(self.first(x))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.twice = Twice(4)
+
+    def forward(self, x, y):
+        return self.twice(x) * y
+"""
+HANDED_MORE = HANDED_ON.replace("Twice(4)", "Twice(4, *[nn.BatchNorm1d])")
 LINES = {
+    "a class that a constructor hands on with its other arguments": (HANDED_ON, [], [".apply(", "nn.call(", "state["]),
+    "a class that the project gives among those": (HANDED_MORE, ["__call__"], []),
     "what is known of sizes": (
         SIZED,
         [

@@ -1,6 +1,7 @@
 """Calls between the user's functions: what they give for parameters, and what they return."""
 
 import dataclasses
+from typing import Any
 
 from ...model import expressions as nodes
 from ...model.expressions import Lambda
@@ -206,10 +207,15 @@ def bind_arguments(frame: Frame, function: Function, args: list[Argument]) -> En
     table: Env = {}
     rest: list[Value] | None = []
     i = 0
-    for keyword, star, value, _ in [*args, *_handed_on(frame, args)]:
+    for keyword, star, value, node in [*args, *_handed_on(frame, args)]:
         if star == "*":
-            for name in positional[i:]:
-                _note(table, name, element_of(value))
+            if function.name == "__init__" and signature.star is not None:
+                _note(table, "*", element_of(value))
+            if _is_from_outside(frame, node):
+                _note(table, "**", UNKNOWN)
+            else:
+                for name in positional[i:]:
+                    _note(table, name, element_of(value))
             i, rest = len(positional), None
         elif star == "**":
             _note(table, "**", UNKNOWN)
@@ -236,6 +242,16 @@ def bind_arguments(frame: Frame, function: Function, args: list[Argument]) -> En
     if signature.star and rest and any(isinstance(v, Module) for v in rest):
         found[signature.star] = sequence(rest, True)
     return found
+
+
+def _is_from_outside(frame: Frame, node: Any) -> bool:
+    """Whether `*args` is what a constructor takes itself, of which the project gives it nothing:
+    `super().__init__(dim, *args)` says no more than those say who call the class above."""
+    function = frame.function
+    if function is None or function.name != "__init__" or "*" in frame.facts.parameters(function):
+        return False
+    star = frame.facts.project.signature(function).star
+    return star is not None and isinstance(node, nodes.Name) and node.id == star
 
 
 def _is_module(frame: Frame, value: Value) -> bool:
