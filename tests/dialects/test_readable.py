@@ -328,7 +328,32 @@ class Net(nn.Module):
         return self.twice(x) * y
 """
 HANDED_MORE = HANDED_ON.replace("Twice(4)", "Twice(4, *[nn.BatchNorm1d])")
+ENTERED = """
+import contextlib
+
+
+class Inner(nn.Module):
+    def __init__(self, n, context):
+        super().__init__()
+        self.l = nn.Linear(n, n)
+        self.context = context
+
+    def forward(self, x):
+        with self.context():
+            x = self.l(x)
+        return x
+
+
+class Net(nn.Module):
+    def __init__(self, n=4):
+        super().__init__()
+        self.inner = Inner(n, contextlib.nullcontext)
+
+    def forward(self, x, y):
+        return self.inner(x) * y
+"""
 LINES = {
+    "what is entered is no module": (ENTERED, ["with self.context():"], ["as_module", ".apply("]),
     "a class that a constructor hands on with its other arguments": (HANDED_ON, [], [".apply(", "nn.call(", "state["]),
     "a class that the project gives among those": (HANDED_MORE, ["__call__"], []),
     "what is known of sizes": (

@@ -8,7 +8,7 @@ from ...model.expressions import Attribute, Call, Name, Starred
 from ...model.names import dotted, in_scope, target_names
 from ...model.node import Expression
 from ...model.operators import sides
-from ...model.statements import Assign
+from ...model.statements import Assign, With
 from . import constructors, containers, functions, methods, modules, python_calls, torch_calls
 from .frame import Argument, Env, Frame
 from .joins import join
@@ -85,9 +85,12 @@ def _may_be_made(frame: Frame, func: Attribute) -> bool:
 
 
 def _as_module(frame: Frame, func: Attribute) -> Module | None:
-    """An attribute of self, of unknown make, that is called: a module, or a function to wrap."""
+    """An attribute of self, of unknown make, that is called: a module, or a function to wrap; but
+    `with self.autocast():` enters what no module gives."""
     facts, cls = frame.facts, _on_self(frame, func)
     if cls is None or facts.attribute(cls, func.name) is None:
+        return None
+    if func.parent is not None and isinstance(func.parent.parent, With):
         return None
     module = Module(open=True)
     facts.put(func, module)
