@@ -270,3 +270,28 @@ def test_parts_by_name_and_builders_that_draw():
     (made,), support, _ = dialect.convert([given], "", "equinox")
     arrays = runtime.arrays(converted(made.code, support)["Net"](key=jax.random.key(0)))
     assert not np.allclose(arrays["spare.0.weight"], arrays["spare.1.weight"])
+
+
+COMPUTED_BEHIND_OTHERS = """
+import torch
+import torch.nn as nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.z = nn.Linear(4, 4)
+        self.a = nn.LayerNorm(4)
+        for i in (3, 1, 2):
+            self.add_module(f"block{i}", nn.Linear(4, 4))
+        self.b = nn.Tanh()
+
+    def forward(self, x):
+        for i, m in enumerate(self.children()):
+            x = m(x) * (i + 1)
+        return x
+"""
+
+
+def test_submodules_under_computed_names_stand_where_the_first_was_set():
+    inputs = [torch.randn(3, 4).double()]
+    verify(COMPUTED_BEHIND_OTHERS, "Net", "", inputs, "equinox", ["module-value"])

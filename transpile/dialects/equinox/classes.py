@@ -86,7 +86,7 @@ class ClassWriter:
             ordered = cls in self.plan.ordered  # JAX sorts a plain dict
             begin(method, ["arrays"], Call(Name(ORDERED)) if ordered else Dictionary([]))
         if method.name == "__init__" and self.computed.begins(cls):
-            self.computed.begin(method)
+            self.computed.begin(method, cls)
 
     def _run(self, function: Function) -> None:
         if not self.plan.is_building(function):

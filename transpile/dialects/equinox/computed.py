@@ -10,6 +10,7 @@ from ...facts.modules import SUBMODULE
 from ...model.edits import block_of
 from ...model.effects import Declare, Support
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript
+from ...model.names import below
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement
@@ -28,6 +29,12 @@ class Computed:
             cls
             for cls in {f.owner for f in plan.signatures.functions if f.owner is not None}
             if any(sets(m) for m in self._building(cls)) and not self._declares(cls)
+        }
+        self._shared = {
+            cls
+            for one in self._having
+            for cls in plan.modules.lineage(one)
+            if cls is not one or any(sets(m) and m.name != "__init__" for m in self._building(one))
         }
 
     def has(self, cls: Class) -> bool:
@@ -69,11 +76,13 @@ class Computed:
             return ExpressionStatement(Call(Attribute(Name(me), "add_module"), [name, value]))
         return Assign([Subscript(Attribute(Name(me), FIELD), name)], value)
 
-    def begin(self, init: Function) -> None:
-        """The constructor begins with none."""
-        target = Attribute(Name(init.receiver), FIELD)
-        made = Assign([target], Call(Name("OrderedDict")))
-        init.body.insert_before(init.body.body[0], [made])
+    def begin(self, init: Function, cls: Class) -> None:
+        """The constructor makes them where it sets the first, which is their place in the order of
+        all parts; it begins with none where others set some too."""
+        body, alone = init.body.body, cls not in self._shared
+        setting = (s for s in body if any(a.name == FIELD for a in below(s, Attribute)) and alone)
+        made = Assign([Attribute(Name(init.receiver), FIELD)], Call(Name("OrderedDict")))
+        init.body.insert_before(next(setting, body[0]), [made])
 
     def base(self, cls: Class) -> None:
         """What is no other class's is an nn.Submodules instead of a plain module."""
