@@ -2999,6 +2999,24 @@ class Net(nn.Module):
         h = reduce(lambda h, f: f(h), self.layers, h) if self.deep else h
         return sum(accumulate(self.layers, lambda h, f: f(h), initial=h))
 """
+# A function inside, whatever writes it, gives the state back; so does one of two.
+RUN_BY_LAMBDAS = """
+class Net(nn.Module):
+    def __init__(self, deep=True):
+        super().__init__()
+        self.deep = deep
+        self.norm, self.fc = nn.BatchNorm1d(4), nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        run = lambda t: self.norm(self.fc(t))  # by a name
+        if self.deep:
+            def last(t):
+                return self.fc(run(t))
+        else:
+            def last(t):
+                return self.norm(t)
+        return last(run(x)) + last(y)
+"""
 # A layer's constructor goes on to that of the base behind it, which no class below one calls again.
 CONSTRUCTORS_BEHIND_LAYERS = """
 class Named(nn.Module):
@@ -6726,6 +6744,21 @@ def test_two_arrays_of_one_tensor_are_told_where_one_is_written(target, second, 
     text = ONE_TENSOR.format(second=second, write=write)
     (made,), _, _ = dialect.convert([given(HEAD + text)], "", target)
     assert [d.id for d in made.diagnostics] == ["aliased-write"] * told
+
+
+@pytest.mark.parametrize("target", ["functional", "equinox"])
+@pytest.mark.parametrize("kept", [
+    "fs = [lambda t: self.norm(t), torch.tanh]\n        return fs[0](x)",
+    "f = (lambda t: self.norm(t)) if x.ndim else torch.tanh\n        return f(x)",
+    "def run(t):\n            return self.norm(t)\n        f = run if x.ndim else torch.tanh\n        return f(x)",
+    "def run(t, s):\n            return self.norm(t) + s\n        return functools.reduce(run, [x], x)",
+])
+def test_a_function_with_a_state_that_is_kept_is_told(kept, target):
+    source = "import functools\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    source += f"        self.norm = nn.BatchNorm1d(4)\n\n    def forward(self, x):\n        {kept}\n"
+    (made,), _, _ = dialect.convert([given(HEAD + source)], "", target)
+    assert [d.id for d in made.diagnostics] == ["state-in-expression"], made.code
+    assert 'unconverted("state-in-expression"' in made.code, made.code
 
 
 def test_a_constructor_behind_a_layer_that_has_no_place_is_told():

@@ -172,3 +172,8 @@ def called_by(function: Expression, call: Call) -> Call:
     last = [pair for pair in held if pair[0] is not None and pair[0] not in call.keywords]
     together = [*first, *given, *last]
     return Call(clone(function), [value for _, value in together], [word for word, _ in together])
+
+
+def is_inside(function: Function) -> bool:
+    """Whether a function stands in another one."""
+    return isinstance(function.scope, Function)

@@ -9,7 +9,8 @@ Kept as a value it would hold modules that are others once a model is traced. So
 with a name, `def run(x): …` and `self.run = run`.
 
 One that writes what it is given in place becomes a function, where it has a name; a write of JAX's
-is a statement. So does one that a constructor calls, and that hands on what it is given:
+is a statement. So does one that runs parts of self, which may have a state, and one that a
+constructor calls, and that hands on what it is given:
 
     zero = lambda m: zeros_(m.weight)          →  def zero(m):
                                                       zeros_(m.weight)
@@ -24,12 +25,16 @@ from ..model.copy import clone
 from ..model.expressions import Attribute, Call, Lambda, Name, Starred
 from ..model.names import (
     below,
+    bound_name,
+    bound_once,
     dotted,
     everywhere,
     imported,
     in_scope,
+    is_called,
     is_inplace,
     is_own,
+    is_target,
     last_word,
     names_assigned,
     names_in,
@@ -60,7 +65,7 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
 def _functions(scope: Scope) -> Changes:
     changes = Changes(scope)
     for assign in scope.nodes(Assign):
-        if _writes_in_place(assign) or _hands_on(assign, scope):
+        if _writes_in_place(assign) or _hands_on(assign, scope) or _runs_own(assign, scope):
             changes.change(assign, lambda assign: _as_function(assign, scope))
     return changes
 
@@ -138,6 +143,20 @@ def _hands_on(assign: Assign, scope: Scope) -> bool:
         return False
     handed = any(isinstance(a, Name) and a.id in own for a in body.arguments)
     return handed and any(dotted(call.function) == target.id for call in scope.nodes(Call))
+
+
+def _runs_own(assign: Assign, scope: Scope) -> bool:
+    """Whether it names a lambda of a method that runs a part of self, and is called alone."""
+    value, name = assign.expression, bound_name(assign)
+    if not isinstance(value, Lambda) or name is None or name not in bound_once(scope):
+        return False
+    method = scope if isinstance(scope, Function) and scope.name != "__init__" else None
+    if method is None or method.owner is None or not method.parameters:
+        return False
+    uses = [n for n in everywhere(method, Name) if n.id == name and not is_target(n)]
+    called = [dotted(call.function) or "" for call in below(value, Call)]
+    own = any(word.startswith(f"{method.receiver}.") for word in called)
+    return own and all(map(is_called, uses))  # a lambda is handed on with all that it closes over
 
 
 def _kept(cls: Class, init: Function, methods: list[Function]) -> list[Kept]:

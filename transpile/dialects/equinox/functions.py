@@ -49,6 +49,7 @@ class Running(running.Running):
         if self.building:
             self._begin()
         refuse(self, self.building, self.signatures, self.reports)
+        self._refuse_kept()
         if not self.building:
             if self.threads.gives:
                 _entries(self.function, self.signatures)

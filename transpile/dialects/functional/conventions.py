@@ -26,7 +26,8 @@ from ...model.effects import (
     Write,
 )
 from ...model.expressions import Attribute, Call, Name
-from ...model.names import dotted, root
+from ...model.functions import is_inside
+from ...model.names import below, dotted, root
 from ...model.node import Expression, Node
 from ...model.program import Class, Function
 from ...model.project import Project
@@ -143,8 +144,7 @@ class Conventions(Signatures):
     # --- functions inside of others ---------------------------------------------------------------
 
     def given(self, function: Function) -> Threads:
-        """What a function has as parameters: one inside of another has the params and the mode of
-        that."""
+        """What a function has as parameters: one inside has the params and the mode around it."""
         found = self.of(function)
         return replace(found, params=False, mode=False) if is_inside(function) else found
 
@@ -226,8 +226,8 @@ class Conventions(Signatures):
         reads = (n for n in function.nodes(Attribute) if type(n) is Attribute)
         if any(n.name in changing and dotted(n.object) == me for n in reads):
             return True
-        walks = (self.walked.is_inside(function.owner), self.walked.is_before_walk(function))
-        return fills_others(function, me) and any(walks)
+        walked = self.walked.is_inside(function.owner) or self.walked.is_before_walk(function)
+        return fills_others(function, me) and walked
 
     def _of_nodes(self, nodes: Iterable[Node], function: Function) -> Threads:
         if self.is_builder(function):
@@ -242,12 +242,17 @@ class Conventions(Signatures):
             found |= replace(self.of_value(handed), known=True)
         for call in function.nodes(Apply, Call):
             found |= Threads(params=lists_known(call))
+            chosen = self.targets(call) if isinstance(call.function.value, Functions) else None
+            for inner in [t for t in chosen or () if t.scope in (function, *function.ancestors())]:
+                if is_inside(inner):  # it has what is here
+                    one = self.of(inner)
+                    found |= Threads(params=one.params, mode=one.mode)
             if (question := self.presence.asked(call, function)) is not None:
                 kinds = self.presence.kinds(question)
                 found |= Threads(takes=BUFFER in kinds, params=PARAM in kinds)
         for _, read in self.computed(function):
             found |= Threads(takes=BUFFER in read.kinds, params=PARAM in read.kinds)
-        inside = (n for n in function.body.walk() if isinstance(n, Expression))
+        inside = below(function.body, Expression)
         listed = any(is_listed(n) or may_be_listed(n, function, self.modules) for n in inside)
         return found | Threads(params=found.params or listed)
 
@@ -292,8 +297,3 @@ class Conventions(Signatures):
     def _is_of_container(self, function: Function) -> bool:
         owner = function.owner
         return owner is not None and owner.name in CONTAINERS and self.modules.is_library(owner)
-
-
-def is_inside(function: Function) -> bool:
-    """Whether a function stands in another one."""
-    return isinstance(function.scope, Function)

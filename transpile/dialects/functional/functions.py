@@ -24,6 +24,7 @@ from ...model.expressions import (
     Subscript,
 )
 from ...model.fresh import taken
+from ...model.functions import is_inside
 from ...model.names import dotted
 from ...model.node import Expression, Statement
 from ...model.program import Function, Parameter
@@ -39,7 +40,7 @@ from ..threading.state import Extraction
 from . import control
 from .calls import Calls, without_scans
 from .constructor.copies import list_copies
-from .conventions import Conventions, is_inside
+from .conventions import Conventions
 from .data_writes import write_for_the_call
 from .leaves import Leaves
 from .path import Path
@@ -79,6 +80,7 @@ class Running(running.Running):
         function, words = self.function, self.words
         rewritten = write_for_the_call(function, self.plan, self.paths, words, self.reports)
         self._refuse()
+        self._refuse_kept()
         self._refuse_handed()
         if self.threads.gives:
             Extraction(self, Names(self._taken)).function(self.function)

@@ -5,12 +5,17 @@ from collections.abc import Callable, Iterable
 
 from ...facts.modules import Array
 from ...facts.program import ProgramFacts
+from ...facts.values.lattice import Function as FunctionValue
+from ...facts.values.lattice import Functions
 from ...model.control_flow import Cond, Loop, Repeat, Scan
 from ...model.effects import Key, Unconverted, Write
 from ...model.endings import completes
-from ...model.expressions import Call, Constant, Display, Lambda, Name
+from ...model.expressions import Call, Constant, Dictionary, Display, Lambda, Name
 from ...model.fresh import taken
+from ...model.functions import is_inside
+from ...model.names import dotted, is_called
 from ...model.node import Expression, Node, Statement
+from ...model.operators import Boolean, Conditional
 from ...model.positions import source_of
 from ...model.program import Class, Function
 from ...model.statements import For, Return
@@ -68,6 +73,9 @@ class Plan:
     def arrays(self, cls: Class) -> dict[str, Array]:
         """The arrays of a class, as they were declared before anything was edited."""
         return self._arrays.get(cls, {})
+
+
+_KEEPING = (Boolean, Conditional, Dictionary, Display)
 
 
 class Running(keys.Form):
@@ -137,7 +145,27 @@ class Running(keys.Form):
             self.function.body.append([end()])
 
     def unsaid(self, node: Expression, why: str) -> None:
-        self.reports.report("state-in-expression", node, why)
+        self.reports.unconverted("state-in-expression", node, why)
+
+    def _refuse_kept(self) -> None:
+        """A function inside that takes the state, kept or handed on: `fs = [step, tanh]`, `reduce(
+        step, xs)`. What calls it does not give it."""
+        for name in list(self.function.nodes(Name)):
+            made = name.value
+            if isinstance(made, FunctionValue) and is_inside(made.function):
+                if self._is_kept(name) and self.plan.threads(made.function).takes:
+                    why = f"{name.id} takes the state, and what it is handed to does not give it"
+                    self.reports.unconverted("state-in-expression", name, why)
+
+    def _is_kept(self, name: Name) -> bool:
+        around = name.parent
+        if not isinstance(around, Call):  # a list of such functions alone knows what it holds
+            if not isinstance(around, _KEEPING):
+                return False
+            held = getattr(around.value, "element", around.value)
+            return not isinstance(held, (FunctionValue, Functions))
+        known = is_called(name) or dotted(around.function) == "jax.checkpoint"
+        return not known and not self.conventions.targets(around)
 
     def draws(self, node: Node) -> bool:
         if node in self.streamed:

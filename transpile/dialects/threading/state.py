@@ -13,12 +13,11 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from ...model.edits import leave_out
-from ...model.effects import Unconverted, Write
+from ...model.effects import Write
 from ...model.expressions import Call, Comprehension, Lambda, Name, OpaqueExpression
 from ...model.names import bound_name
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Conditional, Unary
-from ...model.positions import source_of
 from ...model.program import Class, Function
 from ...model.statements import (
     Assign,
@@ -72,7 +71,6 @@ class Extraction:
             if node.word.startswith("yield"):
                 why = f"{function.name} is a generator, and its new state cannot come back"
                 self.form.unsaid(node, f"{why}: return a list")
-                node.replace(Unconverted("state-in-expression", source_of(node)))
         self.block(function.body)
 
     def block(self, block: Block | None) -> None:
@@ -157,7 +155,7 @@ class Extraction:
         if not self._has(node):
             return node
         if isinstance(node, Lambda):
-            self.form.unsaid(node, "a function inside an expression writes state")
+            self.form.unsaid(node.body, "a function inside an expression writes state")
         elif isinstance(node, Conditional) and (self._has(node.body) or self._has(node.orelse)):
             return self._conditional(node, out)
         elif isinstance(node, Boolean) and self._has(node.right):
