@@ -44,231 +44,91 @@
 Only what stands in the text decides it: no values are known yet.
 """
 
-import functools
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from ...model.expressions import Attribute, Call, Display, Lambda, Name, Subscript
+from ...model.expressions import Call
 from ...model.fresh import Names
 from ...model.libraries import registers
-from ...model.names import dotted, imported
-from ...model.node import Expression
-from ...model.operators import Compare
+from ...model.names import imported
+from ...model.node import Node
 from ...model.program import Class, Function, Scope
-from ...model.statements import Assign, Delete, ExpressionStatement, For, If, Try
+from ...model.statements import Assign, ExpressionStatement, If, Try
 from ..pass_ import Changes, Pass
-from .by_name import (
-    absent,
-    asked,
-    is_cast,
-    one_by_one,
-    passes_by,
-    plain_call,
-    set_by_name,
-    set_past,
-    stored,
-    taken,
-    takes_away,
-    updates,
-    wrapped,
-    wraps,
-    written,
-)
-from .choices import (
-    branch,
-    by_identity,
-    called,
-    chooses_parameter,
-    chooses_writes,
-    chosen_call,
-    takes_written,
-    tests_none,
-)
-from .contexts import (
-    has_stand_in,
-    imported_context,
-    renames_context,
-    switch,
-    switched_on,
-    without_stand_in,
-)
-from .counted import counted, counts_places, listed_range, lists_range
-from .joined import begin_empty, joined, joins_empty
-from .mapped import listed, mapped, maps_calls
+from .by_name import one_by_one, passes_by, set_past, updates
+from .choices import called, chosen_call
+from .contexts import has_stand_in, switch, switched_on, without_stand_in
 from .methods import bound, given_itself
 from .missing import stand_in
-from .params import makes_buffer, parameter, registered
-from .reduced import in_a_loop, nested, nests, runs_in_turn
-from .tables import WALKS, data, is_entry, over_children, over_modules, placed, put, saved, walk
-
-_THROUGH_SUPER = frozenset({"forward", "__call__", "reset_parameters", "train"})
+from .reduced import in_a_loop, runs_in_turn
+from .site import Site
+from .spellings import spelled
 
 
 def run(scope: Scope, facts: Any = None) -> Changes:
-    """Rewrite the spellings of one scope."""
-    changes = Changes(scope)
-    function, cls = _method(scope)
-    own = function.receiver if function is not None else ""
+    """Rewrite the spellings of one scope: those of many nodes, then those of one."""
+    changes, at = Changes(scope), Site(scope)
+    _definitions(changes, scope)
+    _tries(changes, scope)
+    if at.function is not None:
+        _past_attributes(changes, at.function)
+        _switches(changes, at.function)
+        _choices(changes, at.function)
+    turns = at.function is not None and _turns(changes, at.function) or ()
+    for node, make in spelled(at):
+        if node not in turns:
+            changes.replace(node, make)
+    return changes
+
+
+def _definitions(changes: Changes, scope: Scope) -> None:
+    """Functions that timm notes in a table, and static methods that are given their object."""
     for decorated in scope.nodes(Function):
         for decorator in decorated.decorators:
             if registers(imported(scope, decorator)):
                 changes.change(decorator, decorated.undecorate)
     for static, calls in given_itself(scope) if isinstance(scope, Class) else ():
-        changes.change(static, functools.partial(bound, calls=calls))
-    if isinstance(scope, Function) and passes_by(scope):
-        for stored_past in scope.nodes(Assign, ExpressionStatement):
-            if set_past(scope, stored_past) is not None:
-                changes.replace(stored_past, lambda s: set_past(scope, s) or s)
-        for many in scope.nodes(ExpressionStatement):
-            if updates(scope, many):
-                changes.replace(many, lambda s: one_by_one(s, scope.receiver, Names(scope)))
-    for statement in scope.nodes(ExpressionStatement):
-        if (
-            set_by_name(statement.expression) is not None
-            or absent(statement.expression) is not None
-        ):
-            changes.replace(statement, stored)
-        elif wraps(scope, statement.expression, own):
-            changes.replace(statement, wrapped)
-        elif chooses_writes(statement.expression):
-            changes.replace(statement, branch)
-        elif _is_lone(statement.expression):
-            changes.change(statement.expression, lambda e: e.replace(e.elements[0]))
-    for compare in scope.nodes(Compare) if isinstance(scope, Function) else ():
-        if tests_none(compare):
-            changes.replace(compare, by_identity)
-    for deleted in scope.nodes(Delete) if cls is not None and function is scope else ():
-        if takes_away(function, deleted):
-            changes.replace(deleted, taken)
-    for loop in scope.nodes(For):
-        if over_modules(loop):
-            changes.change(loop, over_children)
-    for off in scope.nodes(ExpressionStatement, If) if isinstance(scope, Function) else ():
-        if (on := switched_on(scope, off)) is not None:
-            changes.change(off, functools.partial(switch, on=on))
+        changes.change(static, partial(bound, calls=calls))
+
+
+def _past_attributes(changes: Changes, function: Function) -> None:
+    """What a constructor sets past `__setattr__`."""
+    one_by_name = partial(one_by_one, own=function.receiver, names=Names(function))
+    for stored in function.nodes(Assign, ExpressionStatement) if passes_by(function) else ():
+        if set_past(function, stored) is not None:
+            changes.replace(stored, lambda s: set_past(function, s) or s)
+        elif isinstance(stored, ExpressionStatement) and updates(function, stored):
+            changes.replace(stored, one_by_name)
+
+
+def _switches(changes: Changes, function: Function) -> None:
+    for off in function.nodes(ExpressionStatement, If):
+        if (on := switched_on(function, off)) is not None:
+            changes.change(off, partial(switch, on=on))
+
+
+def _tries(changes: Changes, scope: Scope) -> None:
     for attempt in scope.nodes(Try):
         if has_stand_in(scope, attempt):
             changes.change(attempt, without_stand_in)
         else:
             stand_in(changes, attempt)
-    for assign in scope.nodes(Assign):
-        if placed(assign):
-            changes.replace(assign, put)
-        elif makes_buffer(scope, assign, own):
-            changes.replace(assign, registered)
-        elif chooses_parameter(scope, assign) or takes_written(assign):
-            changes.replace(assign, branch)
-        elif renames_context(scope, assign):
-            changes.replace(assign, imported_context)
-    for choice in scope.nodes(Assign, If) if isinstance(scope, Function) else ():
-        if (call := chosen_call(scope, choice)) is not None:
-            changes.replace(call, functools.partial(called, statement=choice))
+
+
+def _choices(changes: Changes, function: Function) -> None:
+    """A choice of what is called once."""
+    for choice in function.nodes(Assign, If):
+        if (call := chosen_call(function, choice)) is not None:
+            changes.replace(call, partial(called, statement=choice))
             changes.remove(choice)
-    for subscript in scope.nodes(Subscript):
-        if is_entry(scope, subscript):
-            changes.replace(subscript, lambda s: asked(s.object.object, s.index))
-        elif saved(subscript) is not None:
-            changes.replace(subscript, data)
-        elif counts_places(scope, subscript):
-            changes.replace(subscript, counted)
-    empty = begin_empty(scope)
-    for call in scope.nodes(Call):
-        if empty and joins_empty(scope, call, empty):
-            changes.replace(call, joined)
-            continue
-        if counts_places(scope, call):
-            changes.replace(call, counted)
-            continue
-        if lists_range(scope, call):
-            changes.replace(call, listed_range)
-            continue
-        if is_cast(scope, call):
-            changes.replace(call, lambda c: c.arguments[1])
-            continue
-        if nests(scope, call):
-            changes.replace(call, nested)
-            continue
-        if isinstance(scope, Function) and runs_in_turn(scope, call):
-            changes.change(call, functools.partial(in_a_loop, scope=scope))
-            continue
-        edit = parameter(scope, call) or _call(call, own, cls if function is scope else None)
-        if edit is not None:
-            changes.replace(call, edit)
-    return changes
 
 
-def _is_lone(node: Expression) -> bool:
-    """A call with a comma behind it, which makes a tuple of it that nothing takes."""
-    lone = isinstance(node, Display) and node.kind == "tuple" and len(node.elements) == 1
-    return lone and isinstance(node.elements[0], Call)  # type: ignore[attr-defined]
-
-
-def _method(scope: Scope) -> tuple[Function | None, Class | None]:
-    """The method that a scope is, or stands in, and its class."""
-    for around in (scope, *scope.ancestors()):
-        if isinstance(around, Function) and around.owner is not None:
-            return around, around.owner
-        if isinstance(around, Class):
-            break
-    return None, None
-
-
-def _call(call: Call, own: str, cls: Class | None) -> Callable[[Call], Expression] | None:
-    """What is made of a call; `cls` is the class of a method that the call itself stands in."""
-    function = call.function
-    if cls is not None and _is_long_super(call, own, cls):
-        return lambda c: Call(c.function)
-    if isinstance(function, Attribute) and cls is not None:
-        base = dotted(cls.bases[0]) if cls.bases and cls.keywords[0] is None else None
-        of_base = base is not None and "." in base and dotted(function.object) == base
-        if of_base and function.name in _THROUGH_SUPER and not _is_inside(call):
-            if call.arguments and call.keywords[0] is None and dotted(call.arguments[0]) == own:
-                return _through_super
-    if dotted(function) == "getattr" and plain_call(call, 2) and dotted(call.arguments[0]) == own:
-        if written(call.arguments[1]) is not None:
-            return lambda c: asked(c.arguments[0], c.arguments[1])
-    if maps_calls(call, own):
-        return mapped
-    if dotted(function) == "list" and plain_call(call, 1) and maps_calls(call.arguments[0], own):
-        return listed
-    if not isinstance(function, Attribute):
-        return None
-    if function.name == "__getattr__" and plain_call(call, 1):
-        return lambda c: asked(c.function.object, c.arguments[0])  # type: ignore[attr-defined]
-    holder = function.object
-    if isinstance(holder, Attribute) and holder.name == "_modules" and not call.arguments:
-        if function.name in WALKS:
-            return walk
-    return None
-
-
-# --- super ---------------------------------------------------------------------------------------
-
-
-def _is_long_super(call: Call, own: str, cls: Class) -> bool:
-    """`super(Net, self)`, in a method of Net itself."""
-    if not isinstance(call.function, Name) or call.function.id != "super":
-        return False
-    if not plain_call(call, 2) or _is_inside(call):
-        return False
-    return [dotted(a) for a in call.arguments] in ([cls.name, own], ["__class__", own])
-
-
-def _is_inside(call: Call) -> bool:
-    """Whether it stands in a lambda or comprehension, which have no self of their own."""
-    inside = ("Lambda", "Comprehension")
-    for around in call.ancestors():
-        if isinstance(around, Function):
-            return False
-        if isinstance(around, Lambda) or around.__class__.__name__ in inside:
-            return True
-    return False
-
-
-def _through_super(call: Call) -> Call:
-    assert isinstance(call.function, Attribute)
-    made = Attribute(Call(Name("super")), call.function.name)
-    return Call(made, call.arguments[1:], call.keywords[1:])
+def _turns(changes: Changes, function: Function) -> set[Node]:
+    """The calls that become loops."""
+    calls = [call for call in function.nodes(Call) if runs_in_turn(function, call)]
+    for call in calls:
+        changes.change(call, partial(in_a_loop, scope=function))
+    return {*calls}
 
 
 PASS = Pass("canonicalise", (), run)
