@@ -11443,6 +11443,45 @@ class Net(nn.Module):
 """
 
 
+GIVEN_BACK = """
+def default(value, other):
+    return value if value is not None else other
+
+
+def chunked(x, size):
+    chunks = []
+    for i, chunk in enumerate(x.split(size)):
+        start = i * size
+        if start > 1:
+            chunk = chunk * 2
+        chunks.append(chunk)
+    return torch.cat(chunks)
+
+
+class Block(nn.Module):
+    def __init__(self, size=2):
+        super().__init__()
+        self.size = size
+
+    def forward(self, x, context=None, size=None):
+        return chunked(default(context, x), default(size, self.size))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = nn.Sequential(Block())
+
+    def forward(self, x):
+        return self.block(x)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_number_and_an_array_that_a_function_gives_back(target):
+    verify(HEAD + GIVEN_BACK, "Net", "", [torch.rand(5, 3, dtype=torch.float64)], target)
+
+
 def test_a_module_that_a_branch_sets_goes_in_once():
     inputs = [torch.rand(3, 4, dtype=torch.float64)]
     verify(HEAD + CARRIED_MODULE, "Net", "4", inputs, "flax")

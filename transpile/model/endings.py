@@ -1,9 +1,11 @@
-"""Whether control passes the end of statements."""
+"""Whether control passes the end of statements, and what a function gives back at its own."""
 
 from ..model.node import Expression, Node
-from ..model.program import Scope
+from ..model.program import Function, Scope
 from ..model.statements import For, While
+from .names import names_assigned
 from .node import Statement
+from .operators import Conditional
 from .statements import Block, Break, Continue, If, Raise, Return, With
 
 _JUMPS = (Return, Raise, Break, Continue)
@@ -37,3 +39,16 @@ def own_jumps(node: Node) -> list[Break | Continue]:
     if isinstance(node, (Scope, Expression)):
         return []
     return [found for child in node.children() for found in own_jumps(child)]
+
+
+def returned_parameters(function: Function) -> set[str]:
+    """The parameters of which a function returns one: `return n if n is not None else d`."""
+    if len(function.body.body) > 2 or not always_returns(function.body):
+        return set()
+    found = [r.expression for r in function.nodes(Return)]
+    for e in found:
+        if isinstance(e, Conditional):
+            found += [e.body, e.orelse]
+    names = {getattr(e, "id", "") for e in found if not isinstance(e, Conditional)}
+    kept = {p.name for p in function.parameters if p.kind in ("/", "")}
+    return names if names <= kept.difference(names_assigned(function.body)) else set()
