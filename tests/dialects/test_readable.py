@@ -352,7 +352,50 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.inner(x) * y
 """
+TAKEN_APART = """
+import operator
+
+
+class One(nn.Module):
+    def forward(self, x, rows):
+        return x + torch.stack([rows[:, 0], rows[:, 1]], 1).sum()
+
+
+class Two(nn.Module):
+    def forward(self, x, lin, rows):
+        return lin(x) + rows
+
+
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 4)
+        self.inter = One()
+
+    def forward(self, x, y):
+        return self.inter(x, operator.itemgetter(1)((x, y)))
+
+
+class Net(Base):
+    def __init__(self):
+        super().__init__()
+        self.two = Two()
+        self.inter = One()
+
+    def forward(self, x, y):
+        return super().forward(x, y) + self.two(x, self.lin, y)
+
+
+class Other(Base):
+    def __init__(self):
+        super().__init__()
+        self.inter = Two()
+
+    def forward(self, x, y):
+        return self.inter(x, self.lin, operator.itemgetter(1)((x, y)))
+"""
 LINES = {
+    "what no module has is asked of what a call gives": (TAKEN_APART, [], ["state", "nn.call("]),
     "what is entered is no module": (ENTERED, ["with self.context():"], ["as_module", ".apply("]),
     "a class that a constructor hands on with its other arguments": (HANDED_ON, [], [".apply(", "nn.call(", "state["]),
     "a class that the project gives among those": (HANDED_MORE, ["__call__"], []),

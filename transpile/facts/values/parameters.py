@@ -72,8 +72,9 @@ def _bound(frame: Frame, parameter: Parameter, seen: Value | None) -> Value:
     facts, function, name = frame.facts, frame.function, parameter.name
     assert function is not None
     given = given_arrays(frame, parameter, seen)
-    sliced = given == UNKNOWN and facts.in_forward(function) and is_sliced(function, name)
-    as_tensor = sliced or name in used_as_tensors(facts, function)
+    sliced = (given == UNKNOWN or isinstance(given, Module)) and is_sliced(function, name)
+    given = UNKNOWN if sliced else given  # no module has `x[:, 0]`
+    as_tensor = sliced and facts.in_forward(function) or name in used_as_tensors(facts, function)
     if as_tensor and isinstance(given, Static) and may_be_number(facts, function, name):
         as_tensor = False
     if as_tensor and (given == NUMPY or is_bound_to_numpy(frame, parameter, UNKNOWN)):
