@@ -1,17 +1,15 @@
 """Calls between the user's functions: what they give for parameters, and what they return."""
 
 import dataclasses
-import functools
 from typing import Any
 
 from ...model import expressions as nodes
-from ...model.endings import returned_parameters
 from ...model.expressions import Lambda
 from ...model.names import dotted
 from ...model.node import Expression
 from ...model.program import Function, Parameter
 from ..bindings.activity import free
-from . import lattice, parameters
+from . import lattice, parameters, usage
 from .frame import Argument, Env, Frame
 from .joins import join, sequence
 from .lattice import (
@@ -179,21 +177,8 @@ def call_one(frame: Frame, function: Function, args: list[Argument]) -> Value:
         found = result(frame, function)  # it runs a module, `checkpoint(block, x)`, and makes none
     else:
         found = _result_for(frame, function, given)
-    picked = _picked(frame, function, args)
+    picked = usage.given_back(frame.facts, function, args)
     return found if picked is None else picked
-
-
-def _picked(frame: Frame, function: Function, args: list[Argument]) -> Value | None:
-    """What one returns that gives back an argument, `default(n, self.n)`: other calls of it have
-    other arguments, and what it returns for all of them may be an array for one."""
-    names = returned_parameters(function)
-    if not names or function.decorators or any(a.star for a in args):
-        return None
-    places = frame.facts.project.signature(function).positional
-    given = dict(zip(places, [a.value for a in args if a.keyword is None]))
-    given |= {a.keyword: a.value for a in args if a.keyword is not None}
-    found = [given.get(name, UNKNOWN) for name in names]
-    return None if UNKNOWN in found else functools.reduce(join, found)
 
 
 def _overrides(frame: Frame, value: lattice.Function) -> list[Function]:

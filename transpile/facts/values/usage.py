@@ -1,14 +1,19 @@
-"""Which parameters of a function can only be tensors, by what it does with them."""
+"""Which parameters of a function can only be tensors, by what it does with them, and what a call
+gets back of its arguments."""
 
+import functools
 from collections.abc import Iterator, Set
 from typing import Any, TypeGuard
 
 from ...model import program
+from ...model.endings import returned_parameters
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Starred, Subscript
 from ...model.names import dotted, everywhere, last_word
 from ...model.node import Expression, Node
 from ...model.program import Function
 from ...model.statements import ExpressionStatement
+from .frame import Argument
+from .joins import join
 from .lattice import STRING, UNKNOWN, Module, Value
 from .subscripts import indices
 from .tables import Facts
@@ -241,3 +246,16 @@ def _is_module_class(facts: Facts, resolved: Any) -> bool:
         return facts.project.is_module(resolved)
     layer = facts.rulebook.layer(resolved) if isinstance(resolved, str) else None
     return layer is not None and facts.rulebook.is_module(layer)
+
+
+def given_back(facts: Facts, function: Function, args: list[Argument]) -> Value | None:
+    """What one returns that gives back an argument, `default(n, self.n)`: other calls of it have
+    other arguments, and what it returns for all of them may be an array for one."""
+    names = returned_parameters(function)
+    if not names or function.decorators or any(a.star for a in args):
+        return None
+    places = facts.project.signature(function).positional
+    given = dict(zip(places, [a.value for a in args if a.keyword is None]))
+    given |= {a.keyword: a.value for a in args if a.keyword is not None}
+    found = [given.get(name, UNKNOWN) for name in names]
+    return None if UNKNOWN in found else functools.reduce(join, found)
