@@ -11511,3 +11511,47 @@ def test_the_truth_of_a_bias_is_whether_it_is_there(target):
     ours = ours[0] if isinstance(ours, tuple) else ours
     got = [np.unique(np.asarray(a)).tolist() for a in (ours.fc.weight, ours.one.weight, ours.one.bias)]
     assert got == [[0.25], [0.5], [3.0]], made.code
+
+
+CHANGED_BY_DATA = """
+def fill(m, x):
+    if x.sum() > 2:
+        m.fc.weight.data.fill_(0.25)
+    else:
+        m.fc.bias.data.fill_(4.0)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.norm = nn.Linear(2, 2), nn.BatchNorm1d(2)
+        fill(self, torch.ones(3))
+        fill(self, torch.zeros(3))
+        self.double(torch.ones(1))
+        while self.norm.weight.sum() < 5:
+            self.norm.weight.data.add_(1.0)
+        layers = [nn.Linear(2, 2), nn.Tanh()]
+        layers = nn.Sequential(*layers)
+        layers.apply(begin)
+        self.layers = layers
+
+    def double(self, x):
+        if x.sum() > 0:
+            self.fc.weight.data.mul_(2.0)
+
+
+def begin(m):
+    if isinstance(m, nn.Linear):
+        nn.init.constant_(m.weight, 7.0)
+"""
+
+
+@pytest.mark.parametrize("target", ["flax", "equinox"])
+def test_what_data_change_while_a_model_is_built(target):
+    (made,), support, _ = dialect.convert([given(HEAD + CHANGED_BY_DATA)], "", target)
+    cls = converted(made.code, support)["Net"]
+    with in_float64():
+        ours = built(lambda **keys: cls(**keys), cls)
+    ours = ours[0] if isinstance(ours, tuple) else ours
+    parts = (ours.fc.weight, ours.fc.bias, ours.norm.weight, ours.layers[0].weight)
+    assert [np.unique(np.asarray(a)).tolist() for a in parts] == [[0.5], [4.0], [3.0], [7.0]], made.code

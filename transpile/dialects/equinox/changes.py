@@ -11,15 +11,16 @@ from __future__ import annotations
 from ...facts.modules import pairs
 from ...facts.values.lattice import NONE, Module, Tensor
 from ...model.constants import is_none
+from ...model.control_flow import Cond, Loop, Repeat, Scan
 from ...model.copy import clone
 from ...model.edits import block_of, leave_out
-from ...model.effects import BUFFER, CONSTANT, Declare, Key, Read, Support, Write
+from ...model.effects import BUFFER, CONSTANT, Declare, Key, New, Read, Support, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
 from ...model.names import root
-from ...model.node import Expression, Statement
+from ...model.node import Expression, Node, Statement
 from ...model.operators import Compare
 from ...model.program import Function
-from ...model.statements import Assign, Block, Delete, ExpressionStatement, For, If, Return
+from ...model.statements import Assign, Block, Delete, ExpressionStatement, For, If, Return, While
 from ..reports import Reports
 from ..threading.changes import child_set, is_applied, is_part_of_module, sets_on_module
 from ..ties import below
@@ -50,10 +51,32 @@ class Changing:
         changed = self.changes.parameter(self.function)
         if changed is not None and (given := self.function.yields):
             self.reports.unconverted("parameter-write", given[0], _YIELDED)
+        if self.building:
+            self._under_python()
         self._block(self.function.body)
         if changed is not None:
             self._give_back(self.function, changed)
         return self._loops.made
+
+    def _under_python(self) -> None:
+        """What changes modules by data is left to Python: while a model is built they are there,
+        and a module that a function of JAX's sets would keep what is traced."""
+        for node in self.function.nodes(Cond, Loop, Repeat, Scan):
+            if not any(map(self._may_change, node.walk())):
+                continue
+            if isinstance(node, Cond):
+                node.become(If(node.test, node.body, node.orelse))
+            elif isinstance(node, Loop):
+                node.become(While(node.test, node.body))
+            elif isinstance(node, (Repeat, Scan)):
+                node.become(For(node.target, node.iterable, node.body))
+
+    def _may_change(self, node: Node) -> bool:
+        if not isinstance(node, Call) or isinstance(node, New):
+            return isinstance(node, (Write, Declare))
+        building = self.plan.signatures.building
+        runs = not building.isdisjoint(self.changes.targets(node) or ())
+        return runs or self.changes.argument(node) is not None
 
     def _block(self, block: Block) -> None:
         for statement in [s for whole in list(block.body) for s in self._apart(whole)]:

@@ -21,7 +21,7 @@ from ...model.expressions import (
     Starred,
     Subscript,
 )
-from ...model.names import is_name, is_own, root, target_names
+from ...model.names import bound_name, is_name, is_own, names_in, root, target_names
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Compare, Conditional, sides
 from ...model.program import Function, Parameter
@@ -128,11 +128,15 @@ class Places:
                 and node.start >= 0
                 and name in [n for t in node.targets for n in target_names(t)]
             ):
-                found = None
+                anew = bound_name(node) == name and name in names_in(node.expression or node)
+                found = found if anew else None
             if not isinstance(node, Name) or node.id != name or not self._is_handed_on(node):
                 continue
             around = node.parent
             target = around.targets[0] if isinstance(around, Assign) else None
+            anew = bound_name(next(n for n in node.ancestors() if isinstance(n, Statement))) == name
+            if anew and found is None:
+                continue  # `layers = nn.Sequential(*layers)`: it is a name for what is new
             if found is not None or not isinstance(target, Attribute):
                 raise Unplaced("a module is changed after it has been handed on")
             found = target
