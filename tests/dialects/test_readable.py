@@ -395,7 +395,7 @@ class Other(Base):
         return self.inter(x, self.lin, operator.itemgetter(1)((x, y)))
 """
 LINES = {
-    "what no module has is asked of what a call gives": (TAKEN_APART, [], ["state", "nn.call("]),
+    "what no module has is asked of what a call gives": (TAKEN_APART, [], ["params, state", "training=False"]),
     "what is entered is no module": (ENTERED, ["with self.context():"], ["as_module", ".apply("]),
     "a class that a constructor hands on with its other arguments": (HANDED_ON, [], [".apply(", "nn.call(", "state["]),
     "a class that the project gives among those": (HANDED_MORE, ["__call__"], []),
