@@ -1,5 +1,7 @@
 """Functions and layers that the user's code picks by a name which only the run tells: ``getattr(F, config.activation)``."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 
@@ -21,6 +23,7 @@ from .activation import (
     softplus,
     softsign,
 )
+from .extrema import amax, amin
 from .initializers import (
     dirac,
     init_constant,
@@ -86,6 +89,7 @@ from .layers.padding import (
 from .layers.pooling import AvgPool1d, AvgPool2d, AvgPool3d, MaxPool1d, MaxPool2d, MaxPool3d
 from .layers.recurrent import GRU, LSTM, RNN
 from .layers.softmax import Softmax
+from .reduction import mean, sum_
 from .windows import bartlett_window, blackman_window, hamming_window, hann_window
 
 FUNCTIONS = {
@@ -109,6 +113,15 @@ FUNCTIONS = {
     "softplus": softplus,
     "softsign": softsign,
     "tanh": jnp.tanh,
+}
+
+METHODS = {
+    "mean": mean,
+    "sum": sum_,
+    "amax": amax,
+    "amin": amin,
+    "abs": jnp.abs,
+    "sqrt": jnp.sqrt,
 }
 
 WINDOWS = {
@@ -213,6 +226,13 @@ def function_named(name):
     if name not in FUNCTIONS:
         raise NotImplementedError(f"no function called {name!r}: add it to FUNCTIONS")
     return FUNCTIONS[name]
+
+
+@rule("torch.Tensor[name]")
+def method_named(input, name):
+    """The method of this name. Raises NotImplementedError where the tables above have none."""
+    function = METHODS[name] if name in METHODS else function_named(name)
+    return functools.partial(function, input)
 
 
 @rule("torch[name]")

@@ -5018,6 +5018,18 @@ class Net(nn.Module):
         halves += h == near, near <= h, torch.eq(h, near), h.lt(near), torch.relu(h) * 1 > near
         return self.fc(x) * self.s / y.mean(), [v.double() for v in (*halves, *whole)]
 """
+# Which method of a tensor it is only the run tells; it takes torch's arguments.
+REDUCTIONS_BY_NAME = """
+class Net(nn.Module):
+    def __init__(self, reduction="mean"):
+        super().__init__()
+        self.reduction = reduction
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        h, other = self.fc(x), "amax" if x.ndim > 1 else "amin"
+        return getattr(h, self.reduction)(dim=1, keepdim=True) * getattr(h, other)(0) + y
+"""
 # A second name of the last module of one loop is called after another loop has bound the first.
 LAST_OF_A_LOOP_BEFORE = """
 class Net(nn.Module):

@@ -9,6 +9,7 @@ from ...facts.values.lattice import (
     External,
     Instance,
     Method,
+    Tensor,
     Torch,
     is_anything,
 )
@@ -177,6 +178,16 @@ def _builtin(c: Conversion, node: Call, name: str) -> bool:
     return name in ("getattr", "hasattr") and _by_name(c, node)
 
 
+def _method_by_name(c: Conversion, node: Call) -> bool:
+    """`getattr(x, reduction)(dim=1)` of a tensor: JAX's own methods take and mean other things."""
+    if known(node.function) != External("builtins.getattr") or len(node.arguments) != 2:
+        return False
+    if isinstance(getattr(known(node.arguments[1]), "const", None), str):
+        return False
+    c.apply(node, c.rulebook.find("torch.Tensor[name]"), "torch.Tensor", arguments_of(node))
+    return True
+
+
 def _by_name(c: Conversion, node: Call) -> bool:
     """Under a name that the run tells there may be a rule for any: `getattr(F, activation)`; what
     `hasattr(F, "relu")` is is known."""
@@ -187,6 +198,8 @@ def _by_name(c: Conversion, node: Call) -> bool:
     if isinstance(found, Torch):
         reference(c, node, found.name)
         return True
+    if isinstance(holder, Tensor) and not holder.assumed:
+        return _method_by_name(c, node)
     if not isinstance(holder, Torch):
         return False
     three = len(node.arguments) == 3
