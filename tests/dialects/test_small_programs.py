@@ -2999,6 +2999,24 @@ class Net(nn.Module):
         h = reduce(lambda h, f: f(h), self.layers, h) if self.deep else h
         return sum(accumulate(self.layers, lambda h, f: f(h), initial=h))
 """
+# A partial with self has its params and state where it is called.
+PARTIAL_WITH_SELF = """
+from functools import partial
+
+
+def step(self, x, y, k):
+    return self.norm(self.fc(x)) * k + y
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.fc = nn.BatchNorm1d(4), nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        run = partial(step, self, k=2)
+        return run(x, y) + run(y, x, k=3)
+"""
 # A function inside, whatever writes it, gives the state back; so does one of two.
 RUN_BY_LAMBDAS = """
 class Net(nn.Module):

@@ -5,8 +5,9 @@ activate = partial(F.relu, inplace=True)
 
 x = activate(self.conv(x))                    →    x = F.relu(self.conv(x), inplace=True)
 
-So is a field of a class that keeps it, `self.act = activate`. What hands it on is refused; but what
-is always written in place, a start, is handed on as a function that says so:
+So is one that a method makes with self, `step = partial(block, self, k=2)`, which has params and
+state, and a field of a class that keeps it, `self.act = activate`. What hands it on is refused; but
+what is always written in place, a start, is handed on as a function that says so:
 
 build(partial(nn.init.normal_, std=0.1))      →    build(lambda w: nn.init.normal_(w, std=0.1))
 """
@@ -20,13 +21,17 @@ from ..model.expressions import Attribute, Call, Constant, Lambda, Name
 from ..model.fresh import free
 from ..model.functions import called_by
 from ..model.names import (
+    bound_name,
     bound_once,
     calls_of,
     dotted,
     everywhere,
     imported,
+    is_called,
     is_inplace,
+    is_name,
     is_own,
+    is_target,
     last_word,
     names_in,
     rebound,
@@ -46,12 +51,35 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
         changes = Changes(file)
         for statement in [s for s in file.nodes(Assign) if _is_partial(s, file)]:
             _write_out(statement, file, project, changes)
+        for statement in everywhere(file, Assign):
+            if (calls := _calls_with_self(statement, file)) is not None:
+                for call in calls:
+                    assert statement.expression is not None
+                    changes.replace(call, functools.partial(called_by, statement.expression))
+                changes.remove(statement)
         for call in everywhere(file, Call):
             if _is_start(call, file):
                 changes.replace(call, _as_function)
         if changes:
             found.append(changes)
     return found
+
+
+def _calls_with_self(statement: Assign, file: File) -> list[Call] | None:
+    """The calls of a name of a method's for a partial that has self, where nothing else asks for
+    it; None of other statements."""
+    name, value, function = bound_name(statement), statement.expression, statement.nearest(Function)
+    if name is None or function is None or name not in bound_once(function):
+        return None
+    if not isinstance(value, Call) or imported(file, value.function) != "functools.partial":
+        return None
+    given = value.arguments[1:]
+    if function.owner is None or not any(is_name(a, function.receiver) for a in given):
+        return None
+    if not all(_stays(n, [function], file) for a in given for n in a.walk()):
+        return None
+    uses = [n for n in everywhere(function, Name) if n.id == name and not is_target(n)]
+    return calls_of(uses) if all(map(is_called, uses)) else None
 
 
 def _is_start(call: Call, file: File) -> bool:
