@@ -11473,6 +11473,48 @@ class Net(nn.Module):
 """
 
 
+KEPT_BY_TRAIN = """
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Parameter(torch.rand(2, 4))
+        self.register_buffer("places", torch.tensor([0, 1, 1]))
+
+    @torch.no_grad()
+    def train(self, mode=True):
+        super().train(mode)
+        if mode and hasattr(self, "bias"):
+            del self.bias
+        else:
+            self.bias = self.table[:, self.places] * 2
+        return self
+
+    def forward(self, x):
+        return x @ (self.table[:, self.places] if self.training else self.bias)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = Attention()
+
+    def forward(self, x):
+        return self.attention(x)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_train_keeps_is_made_where_it_is_read(target):
+    verify(HEAD + KEPT_BY_TRAIN, "Net", "", [torch.rand(5, 2, dtype=torch.float64)], target, ["taken-for-granted"])
+
+
+@pytest.mark.parametrize("line", ["self.table = other", "self.bias = None"])
+def test_what_train_keeps_of_what_others_set_is_told(line):
+    source = HEAD + KEPT_BY_TRAIN.replace("    def forward", f"    def change(self, other):\n        {line}\n\n    def forward", 1)
+    (made,), _, _ = dialect.convert([given(source)], "", "functional")
+    assert "module-mode" in [d.id for d in made.diagnostics], made.code
+
+
 GIVEN_BACK = """
 def default(value, other):
     return value if value is not None else other

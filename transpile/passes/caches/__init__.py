@@ -11,7 +11,8 @@ the tests an attribute is as the constructor has left it, which decides most of 
 built there (`if n > self.max_len: self.table = …`) it is a local name that begins with it.
 What is guarded by an inequality is told: of a longer table the part that is used must be the same.
 
-A method that does no more than to fill attributes is written where it is called.
+A method that does no more than to fill attributes is written where it is called; what train()
+fills is made where it is read (`modes.py`).
 """
 
 import functools
@@ -28,7 +29,7 @@ from ...model.project import Project
 from ...model.statements import Assign, ExpressionStatement
 from ..attributes import Attributes
 from ..pass_ import Changes, Pass
-from . import beside
+from . import beside, modes
 from .fills import Fills
 from .guards import ABSENT, UNKNOWN, literal
 from .kept import Kept
@@ -74,6 +75,7 @@ class _Caches:
 
     def run(self) -> Iterator[Changes]:
         """The changes of the methods, of the constructor, and of the class."""
+        yield from modes.found(self)
         fills = {m: Fills(self, m) for m in _methods(self.project, self.cls)}
         found, left = self._found(fills, set()), set[str]()
         while gone := {n for _, kept in found for n in kept.touched - kept.names} - left:
