@@ -11627,3 +11627,22 @@ def test_what_data_change_while_a_model_is_built(target):
     ours = ours[0] if isinstance(ours, tuple) else ours
     parts = (ours.fc.weight, ours.fc.bias, ours.norm.weight, ours.layers[0].weight)
     assert [np.unique(np.asarray(a)).tolist() for a in parts] == [[0.5], [4.0], [3.0], [7.0]], made.code
+
+
+ORDERED_BY_A_CONSTANT = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(4, 4) for _ in range(3)])
+        self.order = torch.tensor([2, 0, 1])
+
+    def forward(self, x):
+        for i in self.order.tolist():
+            x = torch.tanh(self.layers[i](x))
+        return x
+"""
+
+
+@pytest.mark.parametrize("target", ["functional", "equinox"])
+def test_a_constant_is_known_under_jit(target):
+    verify(HEAD + ORDERED_BY_A_CONSTANT, "Net", "", [torch.rand(3, 4, dtype=torch.float64)], target)

@@ -208,7 +208,8 @@ class Constant:
         self._id = self.array.dtype, self.array.shape, self.array.tobytes()
 
     def __getitem__(self, index):
-        return jnp.asarray(self.array)[index]
+        with jax.ensure_compile_time_eval():  # known under jit: `for i in self.order[...].tolist()`
+            return jnp.asarray(self.array)[index]
 
     def __eq__(self, other):
         return isinstance(other, Constant) and self._id == other._id
