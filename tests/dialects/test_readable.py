@@ -394,7 +394,48 @@ class Other(Base):
     def forward(self, x, y):
         return self.inter(x, self.lin, operator.itemgetter(1)((x, y)))
 """
+DECORATED = """
+import functools
+
+
+def betas(
+    n,  # how many
+    last=0.02,  # the last one
+):
+    # all of them
+    return torch.linspace(1e-4, last, n, dtype=torch.float64).cumprod(0).float()
+
+
+@functools.lru_cache(maxsize=None)
+# a comment
+def cached(
+    n,  # how many
+):
+    return torch.linspace(1e-4, 1, n, dtype=torch.float64).cumprod(0).float()
+
+
+class Net(nn.Module):
+    def __init__(
+        self,
+        n=4,  # of them
+    ):
+        super().__init__()
+        self.register_buffer("b", self.made(n))
+
+    # above
+    @staticmethod
+    def made(n):  # beside
+        return betas(n) + cached(n)
+
+    def forward(self, x, y):
+        return x * self.b + y
+"""
 LINES = {
+    "comments of what is decorated": (
+        DECORATED,
+        ["n,  # how many", "last=0.02,  # the last one", "# a comment", "n=4,  # of them", "made(n):  # beside"],
+        [],
+    ),
     "what no module has is asked of what a call gives": (TAKEN_APART, [], ["params, state", "training=False"]),
     "what is entered is no module": (ENTERED, ["with self.context():"], ["as_module", ".apply("]),
     "a class that a constructor hands on with its other arguments": (HANDED_ON, [], [".apply(", "nn.call(", "state["]),

@@ -7,6 +7,7 @@ Computed in float32 the last of these differ from torch's by several units in th
 `log(1 - alphas)` by all of its digits. What forward passes compute of data stays in JAX's dtypes.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 
 from ..facts.program import ProgramFacts
@@ -21,6 +22,7 @@ from .definitions import PRELUDES
 
 _WIDE = frozenset({"jnp.float64", "jnp.double", "jnp.complex128"})
 _MADE_BY = frozenset({"jnp.asarray", "jnp.array"})
+_WORD = re.compile(r"^[ \t]*((?:async\s+)?def\b)", re.MULTILINE)
 # What the decorator is, in the support files of all dialects.
 PRELUDE = PRELUDES / "precision.py"
 
@@ -36,9 +38,23 @@ def mark(files: Iterable[File], facts: ProgramFacts) -> None:
             break
         wide |= found
     for function in [f for f in candidates if f in wide]:
-        function.decorators.append(Support("in_float64"))
-        function.adopt()
+        _decorate(function, Support("in_float64"))
+
+
+def _decorate(function: Function, decorator: Support) -> None:
+    """Put a decorator below those that there are; the parameters keep their layout and comments."""
+    above = function.decorators[-1:]
+    function.decorators.append(decorator)
+    function.adopt()
+    place = function.start
+    if above and place >= 0 and function.file is not None:
+        word = _WORD.search(function.file.text, above[0].end, function.body.start)
+        place = -1 if word is None or above[0].start < 0 else word.start(1)
+    if place < 0:
         function.restate()
+        return
+    decorator.slot = place, place
+    function.touch()
 
 
 def _functions(scope: File | Class) -> Iterator[Function]:

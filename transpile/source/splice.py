@@ -8,7 +8,7 @@ from typing import Any
 from ..model.expressions import Call, FormattedString, Subscript
 from ..model.layout import comments
 from ..model.node import INSERTED, Expression, Node, Statement
-from ..model.program import File
+from ..model.program import File, Function
 from ..model.statements import Block, If
 from .lines import comments_of_replaced, lost_comments, moved, without_semicolons
 from .precedence import needs_parentheses
@@ -92,6 +92,8 @@ class Writer:
             return child.start, child.end, self._quoted(node, self.text(child))
         text = self._quoted(node, self.part(node, child))
         start, end = child.slot
+        if isinstance(node, Function) and child in node.decorators:  # a new one
+            return start, end, f"@{text}\n{_home(node)}"
         if isinstance(node, Call) and child is not node.function:
             at = next(i for i, a in enumerate(node.arguments) if a is child)
             word = node.keywords[at]
