@@ -94,3 +94,31 @@ def test_lines_are_those_of_the_source():
     source = source_of(*SHARED["with sizes"]) + "\n\ndef f(x):\n    return torch.nonexistent(x)\n"
     (found,) = convert_source(source).diagnostics
     assert "nonexistent" in source.splitlines()[found.line - 1]
+
+
+LOCAL = """
+class Part(nn.Module):
+    def __init__(self, w):
+        super().__init__()
+        self.w = w
+
+    def forward(self, x):
+        return x * self.w
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        w = nn.Parameter(torch.ones(4))
+        self.part = Part(w)
+
+    def forward(self, x):
+        return self.part(x)
+"""
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_a_param_that_a_local_name_holds_does_not_become_a_constant(target):
+    result = convert_source(HEAD + LOCAL, target)
+    assert [d.id for d in result.diagnostics] == ["tied-weight"] and "w = w" in result.code, result.code
+    assert "self.part = Part(w)" not in result.code

@@ -44,6 +44,7 @@ DECORATED = (
 def refuse(project: Project, modules: Modules, reports: Reports) -> None:
     """Let each such function raise where it is made."""
     refuse_objects(project, modules, reports)
+    refuse_given(project, modules, reports, (Name, Read))
     for cls in [c for c in project.classes() if modules.is_module(c)]:
         for method in project.methods(cls).values():
             for kept in _kept(method, modules):
@@ -53,10 +54,18 @@ def refuse(project: Project, modules: Modules, reports: Reports) -> None:
                     reports.unconverted("module-value", found, OBJECT)
             for found in dict.fromkeys(_set_by_decorator(method, cls, project)):
                 reports.unconverted("unsupported", found, DECORATED)
-            for node in [n for n in method.body.walk() if isinstance(n, New)]:
-                for given in [a for a in _kept_by(node, modules) if isinstance(a, (Name, Read))]:
-                    if _is_param(given):
-                        reports.unconverted("tied-weight", given, GIVEN)
+
+
+def refuse_given(
+    project: Project, modules: Modules, reports: Reports, kinds: tuple[type[Expression], ...]
+) -> None:
+    """Let each param raise that the constructor of another module is given and keeps."""
+    classes = filter(modules.is_module, project.classes())
+    for method in [m for cls in classes for m in project.methods(cls).values()]:
+        for node in [n for n in method.body.walk() if isinstance(n, New)]:
+            for given in [a for a in _kept_by(node, modules) if isinstance(a, kinds)]:
+                if _is_param(given):
+                    reports.unconverted("tied-weight", given, GIVEN)
 
 
 def refuse_objects(project: Project, modules: Modules, reports: Reports) -> None:

@@ -2,6 +2,7 @@
 
 from ...facts.modules import SUBMODULE
 from ...facts.program import ProgramFacts
+from ...model.expressions import Name
 from ...model.project import Project
 from ...source.formatting import format_all
 from .. import captured, library, second_names, shared_parts, support, two_kinds, walking, wide
@@ -36,6 +37,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     the support file that stands there."""
     reports = Reports(Faults("the functional dialect"))
     captured.refuse_objects(project, facts.modules, reports)
+    captured.refuse_given(project, facts.modules, reports, (Name,))  # a Read moves, or is refused
     two_kinds.refuse(facts.modules, reports, declared=True)
     rename_methods(project, reports, MAKING, RESERVED)
     second_names.spell_out(project, facts.modules)
