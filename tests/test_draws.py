@@ -81,3 +81,11 @@ def test_a_buffer_that_is_sampled_takes_no_key():
 def test_what_a_distribution_lacks_is_reported():
     assert reported("def f(x):\n    return torch.distributions.Normal(x, 1).sample_n(3)") == {"no-rule"}
     assert reported("def f(x):\n    draw = torch.distributions.Normal(x, 1).sample\n    return draw()") == {"unsupported"}
+
+
+@pytest.mark.parametrize("word", ["dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout"])
+def test_functions_of_torch_itself_draw_too(word):
+    f, code = _converted(f"def f(x):\n    return torch.{word}(x, 0.5, True)")
+    x = jnp.ones((50, 40))
+    drawn = [np.asarray(f(x, key=jax.random.key(seed))) for seed in (0, 1)]
+    assert (drawn[0] != drawn[1]).any() and len(np.unique(drawn[0])) == 2, code

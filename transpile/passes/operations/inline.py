@@ -160,9 +160,10 @@ def _plainer(node: Node, rule: Specialised) -> Change:
 
 def _is_default(node: Node, rule: Specialised) -> bool:
     """Whether a keyword hands on a None or False that is the default: `dtype=dtype` where none is
-    given.
+    given; a key is drawn from.
     """
-    parameter = rule.parameters.get(node.id) if isinstance(node, Name) else None
+    drawn = isinstance(node, Name) and node.id == "key"
+    parameter = rule.parameters.get(node.id) if isinstance(node, Name) and not drawn else None
     default = parameter.default if parameter is not None else None
     if not isinstance(default, ast.Constant) or parameter is None:
         return False
