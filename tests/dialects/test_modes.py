@@ -152,6 +152,13 @@ TOLD = {
         self.bn.eval()
         return f(x)
 """,
+    "called in a function that is made before": """
+    def forward(self, x):
+        def f(t):
+            return self.bn(self.fc(t))
+        self.bn.eval()
+        return f(x)
+""",
     "called in a function inside": """
     def forward(self, x):
         self.bn.eval()

@@ -63,7 +63,7 @@ class ModeFlow:
         self._once = bound_once(function)
         self._saved: dict[str, str] = {}  # `was = self.training`
         self._saving: dict[str, Statement] = {}
-        self._later: list[Modes] = []  # in which lambdas are made
+        self._later: list[Modes] = []  # in which lambdas, and functions inside, are made
         self._stand: dict[str, str] = {}  # the names of modules: `net = self.net`
         self._last: dict[str, Statement] = {}
         try:
@@ -191,8 +191,12 @@ class ModeFlow:
     # --- expressions ------------------------------------------------------------------------------
 
     def _expressions(self, statement: Statement, modes: Modes) -> None:
-        if isinstance(statement, Function) and modes != self.kept:
-            raise Unfollowed  # it may be called later
+        if isinstance(statement, Function):
+            if modes != self.kept:
+                raise Unfollowed  # it may be called later
+            names = {n.id for n in statement.body.walk() if isinstance(n, Name)}
+            if names & {self.scene.own, *self._stand}:
+                self._later.append(modes)
         parts = [part for part in statement.children() if not isinstance(part, (Block, Handler))]
         for node in (n for part in parts for n in part.walk()):
             if isinstance(node, Lambda):
