@@ -10146,6 +10146,47 @@ class Net(nn.Module):
 """
 
 
+HANDED_TO_SEVERAL = """
+class Part(nn.Module):
+    def __init__(self, b):
+        super().__init__()
+        self.register_buffer("b", b)
+
+    def forward(self, x):
+        WRITE
+        return x * self.b
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        b = torch.ones(4)
+        HELD
+
+    def forward(self, x):
+        for part in self.parts:
+            x = part(x)
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    "held, write, told",
+    [
+        ("self.parts = nn.ModuleList([Part(b), Part(b)])", "self.b += 1", 1),
+        ("self.parts = nn.ModuleList([Part(b) for _ in range(2)])", "self.b += 1", 1),
+        ("self.register_buffer('b', b); self.parts = nn.ModuleList([Part(b)])", "self.b += 1", 1),
+        ("self.parts = nn.ModuleList([Part(t) for t in torch.eye(4)])", "self.b += 1", 0),
+        ("self.parts = nn.ModuleList([Part(b)])", "self.b += 1", 0),
+        ("self.parts = nn.ModuleList([Part(b), Part(b)])", "self.b = self.b + 1", 0),
+    ],
+)
+def test_a_tensor_that_several_modules_are_given_and_write_is_told(held, write, told):
+    text = HANDED_TO_SEVERAL.replace("HELD", held).replace("WRITE", write)
+    (made,), _, _ = dialect.convert([given(HEAD + text)], "", "functional")
+    assert [d.id for d in made.diagnostics] == ["aliased-write"] * told, made.code
+
+
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("write, told", [("self.c += x", ["aliased-write"]), ("self.c = self.c + x", [])])
 def test_a_buffer_of_two_modules_that_is_written_in_place_is_told(target, write, told):

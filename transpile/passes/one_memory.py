@@ -3,17 +3,28 @@
 self.register_buffer("a", t)        reported, where something writes into one of them in place,
 self.register_buffer("b", t)        or where one is a param, which is trained
 self.b.mean = self.a.mean
+self.a, self.b = Part(t), Part(t)
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from ..facts.modules import ARRAYS
-from ..facts.values.lattice import Sequence, Static, is_param
+from ..facts.values.lattice import Sequence, Static, Tensor, classes_of, is_param
 from ..model.effects import PARAM, Declare, New, NewArray, Read, Write
-from ..model.expressions import Attribute, Call, Name, Subscript
-from ..model.names import dotted, everywhere, is_own, is_target, rebound, target_names, text
+from ..model.expressions import Attribute, Call, Comprehension, Name, Subscript
+from ..model.names import (
+    dotted,
+    everywhere,
+    is_own,
+    is_target,
+    names_assigned,
+    rebound,
+    target_names,
+    text,
+)
 from ..model.node import Expression, Statement
-from ..model.program import Function
+from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign, For
 from .pass_ import Changes, Pass
@@ -30,7 +41,58 @@ def run(project: Project, facts: Any) -> list[Changes]:
     writes = [w for f in traced for w in f.nodes(Write) if isinstance(w.target, Read)]
     placed = {w.target.name for w in writes if not w.bound}
     inits = (project.methods(c).get("__init__") for c in project.classes() if project.is_module(c))
-    return [_of(init, placed) for init in inits if init is not None and init.parameters]
+    found = [_of(init, placed) for init in inits if init is not None and init.parameters]
+    for changes in found:
+        _tell_of_handed(changes, project, placed)
+    return found
+
+
+def _tell_of_handed(changes: Changes, project: Project, placed: set[str]) -> None:
+    """`self.a = Part(t)`, `self.b = Part(t)`: an array that several modules are given and keep."""
+    init = changes.scope
+    assert isinstance(init, Function)
+    me, often, holders = init.receiver, rebound(init), dict[str, list[str]]()
+    for declare in init.nodes(Declare):
+        if declare.kind in ARRAYS and (path := _path(declare.expression, me)) is not None:
+            holders.setdefault(path, []).append(declare.name)
+        if declare.kind in ARRAYS:
+            holders.setdefault(f"{me}.{declare.name}", []).append(declare.name)
+    for made in init.nodes(New):
+        turns = any(isinstance(a, (For, Comprehension)) for a in made.ancestors())
+        for given, name in _kept_of(made, project):
+            path = _path(given, me)
+            if path is None or path in often:
+                continue
+            names = holders.setdefault(path, [])
+            names += [name] * (2 if turns and not _is_bound_by(given, made) else 1)
+            if len(names) > 1 and not placed.isdisjoint(names):
+                changes.report("aliased-write", given, f"{path} and what is given it {_ONE}")
+
+
+def _is_bound_by(given: Expression, made: New) -> bool:
+    """Whether each turn of a loop around has an array of its own: `for t in tables: Part(t)`."""
+    bound: set[str] = set()
+    for around in made.ancestors():
+        if isinstance(around, For):
+            bound |= {*target_names(around.target), *names_assigned(around.body)}
+        elif isinstance(around, Comprehension):
+            bound |= {n for clause in around.clauses for n in target_names(clause.target)}
+    return dotted(given) in bound
+
+
+def _kept_of(made: New, project: Project) -> Iterator[tuple[Expression, str]]:
+    """The arrays that a constructor is given and keeps as they are, and their names there."""
+    for cls in classes_of(made.function.value) if made.function.value is not None else ():
+        init = project.find(cls, "__init__") if isinstance(cls, Class) else None
+        if not isinstance(init, Function):
+            continue
+        words = [p.name for p in init.parameters[1:]]
+        for at, (word, given) in enumerate(zip(made.keywords, made.arguments)):
+            word = words[at] if word is None and at < len(words) else word
+            for declare in init.nodes(Declare):
+                array = declare.kind in ARRAYS and isinstance(given.value, Tensor)
+                if array and word is not None and dotted(declare.expression) == word:
+                    yield given, declare.name
 
 
 def _of(init: Function, placed: set[str]) -> Changes:
@@ -98,7 +160,7 @@ def _tell_of_others(
         changes.report("aliased-write", node, f"{text(given)} and what is given it {_ONE}")
 
 
-def _path(given: Expression, me: str) -> str | None:
+def _path(given: Expression | None, me: str) -> str | None:
     """`t`, or `self.a`, that is made an array of the module as it is."""
     if isinstance(given, Read) and is_own(given, me):
         return f"{me}.{given.name}"
