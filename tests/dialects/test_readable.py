@@ -430,7 +430,23 @@ class Net(nn.Module):
     def forward(self, x, y):
         return x * self.b + y
 """
+RENAMED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.l = nn.Linear(4, 4)
+
+    def forward(
+        self,
+        x,  # what
+        params,  # of all
+        key=2.0,  # a number
+        *state,  # more
+    ):
+        return self.l(x) + params * key
+"""
 LINES = {
+    "comments of parameters that have other names": (RENAMED, ["# what", "# of all", "# a number", "# more"], []),
     "comments of what is decorated": (
         DECORATED,
         ["n,  # how many", "last=0.02,  # the last one", "# a comment", "n=4,  # of them", "made(n):  # beside"],

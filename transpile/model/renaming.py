@@ -1,26 +1,40 @@
 """Other names for the locals of a function, wherever a node has one: also what blocks carry."""
 
 import dataclasses
+import re
 from collections.abc import Iterator, Mapping
 
 from .carry import Carry, Effects
 from .control_flow import Collect, Cond, Loop, Repeat, Scan
 from .expressions import Lambda, Name
 from .node import Node
-from .program import Function
+from .program import Function, Parameter
 from .statements import Declaration, Handler
 
 Names = Mapping[str, str]
+_WORD = re.compile(r"[*\s]*(\w+)")
 
 
 def rename_locals(function: Function, names: Names) -> None:
     """Give parameters and locals of a function the names that they have here."""
     if any(p.name in names for p in function.parameters):
         for parameter in function.parameters:
-            parameter.name = names.get(parameter.name, parameter.name)
-        function.restate()
+            if parameter.name in names:
+                _rename_parameter(function, parameter, names[parameter.name])
     for node in list(_within(function.body, names)):
         _rename(node, names)
+
+
+def _rename_parameter(function: Function, parameter: Parameter, name: str) -> None:
+    """Another name where it stands, beside the comments of the others."""
+    text = function.file.text if function.file is not None and function.start >= 0 else ""
+    begin = (parameter.place() or (parameter.start,))[0]
+    word = _WORD.match(text, begin) if begin >= 0 else None
+    if word is None:
+        function.restate()
+    else:
+        function.reword(word.start(1), word.end(1), name)
+    parameter.name = name
 
 
 def _within(node: Node, names: Names) -> Iterator[Node]:
