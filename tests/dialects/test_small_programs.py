@@ -11538,15 +11538,17 @@ class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.attention = Attention()
+        self.other = Other()
 
     def forward(self, x):
-        return self.attention(x)
+        return self.attention(x) + self.other(x)
 """
+KEPT_BY_TRAIN += KEPT_BY_TRAIN[: KEPT_BY_TRAIN.index("class Net")].replace("Attention", "Other")
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_train_keeps_is_made_where_it_is_read(target):
-    verify(HEAD + KEPT_BY_TRAIN, "Net", "", [torch.rand(5, 2, dtype=torch.float64)], target, ["taken-for-granted"])
+    verify(HEAD + KEPT_BY_TRAIN, "Net", "", [torch.rand(5, 2, dtype=torch.float64)], target, 2 * ["taken-for-granted"])
 
 
 @pytest.mark.parametrize("line", ["self.table = other", "self.bias = None"])

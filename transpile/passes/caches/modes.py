@@ -69,9 +69,9 @@ def _is_made(caches: _Caches, train: Function, store: Statement, name: str) -> b
     whole = len(store.targets) == 1 and is_own(store.targets[0], train.receiver)
     if not whole or not caches.is_own(name):
         return False
-    for text_ in caches.names.texts.get(name, ()):
-        if text_.nearest(Function) is not train:
-            return False
+    said = [t for t in caches.names.texts.get(name, ()) if caches.cls in t.ancestors()]
+    if any(train not in t.ancestors() for t in said):
+        return False
     for read in _elsewhere(caches, train, name):
         around = read.nearest(Function)
         if around is None or is_target(read) or is_changed(read, around):
