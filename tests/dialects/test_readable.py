@@ -445,7 +445,25 @@ class Net(nn.Module):
     ):
         return self.l(x) + params * key
 """
+RESET = """
+class Net(nn.Module):
+    def __init__(self, n=4):
+        super().__init__()
+        self.w = nn.Parameter(torch.empty(n, n))
+        self.reset(0.5)
+
+    def reset(
+        self,
+        std,  # how wide
+        *rest,  # more
+    ):
+        nn.init.constant_(self.w, std)  # all
+
+    def forward(self, x, y):
+        return x @ self.w + y
+"""
 LINES = {
+    "comments of a method that init calls": (RESET, ["std,  # how wide", "*rest,  # more", "# all"], []),
     "comments of parameters that have other names": (RENAMED, ["# what", "# of all", "# a number", "# more"], []),
     "comments of what is decorated": (
         DECORATED,

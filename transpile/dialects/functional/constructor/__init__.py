@@ -18,6 +18,7 @@ from ....model.node import Expression
 from ....model.operators import Conditional
 from ....model.program import Class, Function, Parameter
 from ....model.statements import Assign, ExpressionStatement
+from ...parameters import add_by_place, add_keyword
 from ...reports import Reports, report_untrained
 from .. import control
 from ..kept_modules import keep
@@ -202,15 +203,9 @@ class Constructor:
         writer = Beginning(function, kind, self.plan, self.reports)
         draws = self.plan.threads(function).draws
         writer.write()
-        made = list(function.parameters)
-        made.insert(1, Parameter(writer.whole))
+        add_by_place(function, [Parameter(writer.whole)], 1)
         if draws:
-            at = next((i for i, p in enumerate(made) if p.kind == "**"), len(made))
-            made.insert(at, Parameter(writer.words.key, "="))
-        function.parameters = made
-        for parameter in made:
-            parameter.parent = function
-        function.restate()
+            add_keyword(function, writer.words.key)
 
 
 def _say_ties(events: Events) -> None:
