@@ -2999,6 +2999,18 @@ class Net(nn.Module):
         h = reduce(lambda h, f: f(h), self.layers, h) if self.deep else h
         return sum(accumulate(self.layers, lambda h, f: f(h), initial=h))
 """
+# A Sequential of what self has, by a name that is called alone.
+SEQUENTIAL_BY_A_NAME = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.fc = nn.BatchNorm1d(4), nn.Linear(4, 4)
+        self.layers = nn.ModuleList([nn.Linear(4, 4) for _ in range(2)])
+
+    def forward(self, x, y):
+        run = nn.Sequential(self.fc, nn.ReLU(), self.layers[1], self.norm)
+        return run(run(x)) + run(y)
+"""
 # A partial with self has its params and state where it is called.
 PARTIAL_WITH_SELF = """
 from functools import partial

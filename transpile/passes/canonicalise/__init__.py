@@ -60,7 +60,7 @@ from .choices import called, chosen_call
 from .contexts import has_stand_in, switch, switched_on, without_stand_in
 from .methods import bound, given_itself
 from .missing import stand_in
-from .reduced import in_a_loop, runs_in_turn
+from .reduced import in_a_loop, nested_by_name, runs_by_name, runs_in_turn
 from .site import Site
 from .spellings import spelled
 
@@ -74,6 +74,7 @@ def run(scope: Scope, facts: Any = None) -> Changes:
         _past_attributes(changes, at.function)
         _switches(changes, at.function)
         _choices(changes, at.function)
+        _sequentials(changes, at.function)
     turns = at.function is not None and _turns(changes, at.function) or ()
     for node, make in spelled(at):
         if node not in turns:
@@ -121,6 +122,16 @@ def _choices(changes: Changes, function: Function) -> None:
         if (call := chosen_call(function, choice)) is not None:
             changes.replace(call, partial(called, statement=choice))
             changes.remove(choice)
+
+
+def _sequentials(changes: Changes, function: Function) -> None:
+    """What a method gives a name to and calls."""
+    for assign in function.nodes(Assign):
+        calls = runs_by_name(function, assign)
+        for call in calls:
+            changes.replace(call, partial(nested_by_name, made=assign.expression))
+        if calls:
+            changes.remove(assign)
 
 
 def _turns(changes: Changes, function: Function) -> set[Node]:

@@ -11,6 +11,7 @@ return nn.Sequential(*layers)(x)                  →   for layer in layers:
                                                            x = layer(x)
                                                        return x
 nn.Sequential(self.a, nn.ReLU(), self.b)(x)       →   self.b(nn.ReLU()(self.a(x)))
+s = nn.Sequential(self.a, self.b); s(x) + s(y)    →   self.b(self.a(x)) + self.b(self.a(y))
 """
 
 from typing import NamedTuple
@@ -30,13 +31,18 @@ from ...model.expressions import (
 from ...model.fresh import Names
 from ...model.names import (
     bound_name,
+    bound_once,
     calls_of,
     dotted,
+    everywhere,
     imported,
     is_augmented,
+    is_name,
+    is_target,
     last_word,
     names_in,
     own_names,
+    root,
 )
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Binary, Unary
@@ -159,6 +165,29 @@ def nests(scope: Scope, call: Call) -> bool:
     new = [n for n in layers if isinstance(n, Call)]
     own = all(imported(scope, n.function).startswith("torch.nn.") for n in new)
     return own and len(layers) > max(len(new), 1) and all(map(_is_plain, {*layers} - {*new}))
+
+
+def runs_by_name(scope: Scope, assign: Assign) -> list[Call]:
+    """The calls of a Sequential of parts of self that a method has a name for, where it does
+    nothing else with it: `s = nn.Sequential(self.a, nn.ReLU())`, `s(x)`"""
+    name, made = bound_name(assign), assign.expression
+    if not isinstance(scope, Function) or scope.owner is None or name not in bound_once(scope):
+        return []
+    uses = [n for n in everywhere(scope, Name) if n.id == name and not is_target(n)]
+    calls = [c for c in calls_of(uses) if plain_call(c, 1)]
+    if not isinstance(made, Call) or len(calls) != len(uses) or scope.name == "__init__":
+        return []
+    parts = [n for n in made.arguments if not isinstance(n, Call)]
+    own = all(_is_plain(n) and is_name(root(n), scope.receiver) for n in parts)
+    as_one = Call(clone(made), [Name(name)])
+    as_one.parent = assign
+    return calls if own and nests(scope, as_one) else []
+
+
+def nested_by_name(call: Call, made: Expression | None) -> Expression:
+    assert made is not None
+    call.function.replace(clone(made))
+    return nested(call)
 
 
 def _is_plain(layers: Expression) -> bool:
