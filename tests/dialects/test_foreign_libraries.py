@@ -195,3 +195,24 @@ def test_what_is_not_there_raises_where_it_is_used_and_not_at_import():
     assert [(d.id, d.line) for d in made.diagnostics] == [("no-rule", 10)]
     assert "import" not in made.code.replace("import jax_nn as nn", ""), made.code
     assert 'return nn.unconverted("no-rule", "attend(x)")' in made.code
+
+
+LAYER = """import torch.nn as nn
+from reformer_pytorch import LSHSelfAttention
+
+
+class Net(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.attn = LSHSelfAttention(dim=d)
+        self.l = nn.Linear(d, d)
+
+    def forward(self, x):
+        return self.l(self.attn(x))
+"""
+
+
+def test_a_layer_of_such_a_library_is_told_and_asked_for_nothing():
+    made = converted(LAYER, "functional")
+    assert [(d.id, d.line) for d in made.diagnostics] == [("no-rule", 8)]
+    assert "def __call__(self, params, x):" in made.code, made.code

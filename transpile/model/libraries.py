@@ -32,15 +32,18 @@ TIMMS = {
 }
 _VISION = "timm.models.vision_transformer."  # which hands on what it is made of
 _BUILT_ON_TORCH = frozenset(
-    "accelerate apex assoc_scan axial_positional_embedding colt5_attention deepspeed detectron2 "
-    "dgl diffusers efficientnet_pytorch ema_pytorch fairscale fairseq fastai flash_attn "
-    "gateloop_transformer hyper_connections ignite kornia lightning local_attention mamba_ssm "
-    "mmcls mmcv mmdet mmengine mmseg monai open_clip peft pretrainedmodels pytorch3d "
-    "pytorch_lightning pytorch_metric_learning rotary_embedding_torch segmentation_models_pytorch "
-    "sentence_transformers spconv taylor_series_linear_attention tensordict timm torch_cluster "
-    "torch_geometric torch_scatter torch_sparse torchaudio torchdiffeq torchmetrics torchtext "
-    "torchvision transformers tutel vector_quantize_pytorch x_transformers xformers".split()
+    "accelerate apex assoc_scan axial_attention axial_positional_embedding bitsandbytes "
+    "causal_conv1d colt5_attention deepspeed detectron2 dgl diffusers fairscale fairseq fastai "
+    "flash_attn gateloop_transformer hyper_connections ignite inplace_abn kornia lambda_networks "
+    "lightning linear_attention_transformer local_attention mamba_ssm MinkowskiEngine mmcls mmcv "
+    "mmdet mmengine mmseg monai natten nystrom_attention open_clip peft pointnet2_ops "
+    "pretrainedmodels product_key_memory pytorch3d pytorch_lightning pytorch_metric_learning "
+    "routing_transformer selective_scan_cuda sentence_transformers sinkhorn_transformer spconv "
+    "taylor_series_linear_attention tensordict timm torch_cluster torch_geometric torch_scatter "
+    "torch_sparse torchaudio torchcde torchdiffeq torchdyn torchmetrics torchsde torchtext "
+    "torchvision transformers tutel x_transformers xformers".split()
 )
+_SUFFIXES = ("_pytorch", "_torch")  # of their packages: `reformer_pytorch`
 _WITHOUT_TORCH = re.compile(
     r".*\.[A-Z0-9_]+|.*\.__\w+__.*|transformers\..*(Tokenizer|Config|Processor).*"
 )
@@ -69,7 +72,8 @@ def of_timm(name: str) -> str | None:
 
 def is_built_on_torch(name: str) -> bool:
     """Whether a dotted name is one of such a library."""
-    return name.partition(".")[0] in _BUILT_ON_TORCH
+    package = name.partition(".")[0]
+    return package in _BUILT_ON_TORCH or package.endswith(_SUFFIXES)
 
 
 def computes_with_torch(name: str) -> bool:
