@@ -27,7 +27,7 @@ from ...model.effects import (
 )
 from ...model.expressions import Attribute, Call, Name
 from ...model.functions import is_inside
-from ...model.names import below, dotted, root
+from ...model.names import dotted, root
 from ...model.node import Expression, Node
 from ...model.program import Class, Function
 from ...model.project import Project
@@ -252,7 +252,7 @@ class Conventions(Signatures):
                 found |= Threads(takes=BUFFER in kinds, params=PARAM in kinds)
         for _, read in self.computed(function):
             found |= Threads(takes=BUFFER in read.kinds, params=PARAM in read.kinds)
-        inside = below(function.body, Expression)
+        inside = (n for n in function.body.walk() if isinstance(n, Expression))
         listed = any(is_listed(n) or may_be_listed(n, function, self.modules) for n in inside)
         return found | Threads(params=found.params or listed)
 
