@@ -18,7 +18,24 @@ def checkpoint(
 ):
     if context_fn is not None:
         raise Unsupported("checkpoint with context_fn; use jax.checkpoint with a policy")
-    return jax.checkpoint(function)(*args)
+    return checkpointed(function)(*args)
+
+
+def checkpointed(function):
+    """``jax.checkpoint`` of a function, of its arrays alone: flags and sizes stay Python's."""
+
+    def run(*args, **kwargs):
+        leaves, tree = jax.tree.flatten((args, kwargs))
+        places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, jax.Array)]
+
+        def again(arrays):
+            filled = dict(enumerate(leaves)) | dict(zip(places, arrays))
+            args, kwargs = jax.tree.unflatten(tree, filled.values())
+            return function(*args, **kwargs)
+
+        return jax.checkpoint(again)([leaves[i] for i in places])
+
+    return run
 
 
 @rule("torch.utils.checkpoint.checkpoint_sequential")

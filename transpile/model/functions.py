@@ -3,9 +3,10 @@
 from typing import NamedTuple
 
 from .copy import clone
+from .effects import Support
 from .expressions import Attribute, Call, Name, Starred
 from .names import dotted, everywhere
-from .node import Expression
+from .node import Expression, Node
 from .program import Class, Function, Parameter, Scope
 from .statements import Return
 
@@ -177,3 +178,9 @@ def called_by(function: Expression, call: Call) -> Call:
 def is_inside(function: Function) -> bool:
     """Whether a function stands in another one."""
     return isinstance(function.scope, Function)
+
+
+def is_checkpoint(node: Node) -> bool:
+    """Whether it is what makes a function one that is run again in backward."""
+    helper = isinstance(node, Support) and node.name == "checkpointed"
+    return helper or dotted(node) == "jax.checkpoint"

@@ -19,6 +19,7 @@ from ..facts.named_methods import methods_named
 from ..facts.values.lattice import Mapping, Tensor
 from ..model.effects import BUFFER, MIXED, Apply, Read, Write
 from ..model.expressions import Attribute, Call, Constant, Name, Subscript
+from ..model.functions import is_checkpoint
 from ..model.names import below, dotted, names_assigned
 from ..model.node import Expression
 from ..model.operators import Conditional, asks_for_none
@@ -157,7 +158,7 @@ def _orders(changes: Changes, function: Function, project: Project) -> None:
             changes.report("taken-for-granted", read, _SORTED)
     for call in function.nodes(Call, Apply):
         made = call.function
-        if isinstance(made, Call) and dotted(made.function) == "jax.checkpoint":
+        if isinstance(made, Call) and is_checkpoint(made.function):
             for argument in call.arguments:
                 if isinstance(argument.value, Mapping) and not is_sorted(argument):
                     changes.report("taken-for-granted", argument, _CHECKPOINTED)

@@ -24,6 +24,24 @@ def array_of(variable):
     return variable.get_value() if isinstance(variable, nnx.Variable) else variable
 
 
+def checkpointed(function):
+    """``nnx.remat`` of a function, of its arrays and modules alone: flags and sizes stay Python's."""
+    is_module = lambda leaf: isinstance(leaf, nnx.Module)
+
+    def run(*args, **kwargs):
+        leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=is_module)
+        places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, (jax.Array, nnx.Module))]
+
+        def again(*given):
+            filled = dict(enumerate(leaves)) | dict(zip(places, given))
+            args, kwargs = jax.tree.unflatten(tree, filled.values())
+            return function(*args, **kwargs)
+
+        return nnx.remat(again)(*(leaves[i] for i in places))
+
+    return run
+
+
 def build(make, *args, rngs, **kwargs):
     """A module of a class that may draw its initial values, or what else is called."""
     cls = make.func if isinstance(make, functools.partial) else make

@@ -2,9 +2,12 @@
 
 jax.checkpoint(self.block)(x)    nnx.remat(lambda module, *args: module(*args))(self.block, x)
 jax.checkpoint(self.f)(x)        nnx.remat(lambda module, *args: module.f(*args))(self, x)
+
+Beside flags it is `nn.checkpointed`, which does the same.
 """
 
 from ...facts.values.lattice import Function, Module
+from ...model.effects import Support
 from ...model.expressions import Attribute, Call, Lambda, Name, Starred
 from ...model.node import Expression
 from ...model.program import Parameter
@@ -26,17 +29,19 @@ def checkpoint(low: Lowering, node: Call) -> bool:
     elif not isinstance(value, Module):
         told = "what changes a module around it is not run again in backward, but kept: checkpoint "
         low.report("taken-for-granted", node, f"{told}a module to save its memory")
-        low.edits.change(node, lambda n: n.become(Call(_run(n), n.arguments, n.keywords)))
+        low.edits.change(node, lambda n: n.become(Call(_made_again(n), n.arguments, n.keywords)))
         return True
+    beside_flags = isinstance(node.function, Call) and isinstance(node.function.function, Support)
 
     def edit(node: Call) -> None:
-        run = _run(node)
+        run = _made_again(node)
         if method and isinstance(run, Attribute):
             run = run.object
         called: Expression = Attribute(Name("module"), method) if method else Name("module")
         body = Call(called, [Starred(Name("args"))])
         rerun = Lambda([Parameter("module"), Parameter("args", "*")], body)
-        made = Call(Call(nnx("remat"), [rerun]), [run, *node.arguments])
+        word = low.support("checkpointed") if beside_flags else nnx("remat")
+        made = Call(Call(word, [rerun]), [run, *node.arguments])
         made.keywords = [None, *node.keywords]
         node.replace(made)
 
@@ -44,7 +49,7 @@ def checkpoint(low: Lowering, node: Call) -> bool:
     return True
 
 
-def _run(node: Call) -> Expression:
-    run = checkpointed(node)
-    assert run is not None
-    return run
+def _made_again(node: Call) -> Expression:
+    """What is run again, once the word for that may have been written out."""
+    assert isinstance(node.function, Call)
+    return node.function.arguments[0]

@@ -24,8 +24,7 @@ from ...model.expressions import (
     Subscript,
 )
 from ...model.fresh import taken
-from ...model.functions import is_inside
-from ...model.names import dotted
+from ...model.functions import is_checkpoint, is_inside
 from ...model.node import Expression, Statement
 from ...model.program import Function, Parameter
 from ...model.statements import Assign
@@ -187,7 +186,7 @@ class Running(running.Running):
             if not isinstance(made, FunctionValue) or not is_inside(made.function):
                 continue
             called = isinstance(around, Call) and around.function is name
-            checked = isinstance(around, Call) and dotted(around.function) == "jax.checkpoint"
+            checked = isinstance(around, Call) and is_checkpoint(around.function)
             if called or checked or not isinstance(around, Call):
                 continue
             if self.plan.threads(made.function).takes:

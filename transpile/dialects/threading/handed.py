@@ -10,6 +10,7 @@ from collections.abc import Callable
 from ...model.control_flow import Loop, Repeat, Scan
 from ...model.effects import Key, New
 from ...model.expressions import Call, Lambda, Name
+from ...model.functions import is_checkpoint
 from ...model.names import dotted
 from ...model.node import Node, Statement
 from ...model.program import Function
@@ -17,7 +18,7 @@ from ...model.statements import Assign, Block
 from .keys import Form
 from .threads import scanned
 
-_CALLED_ONCE = ("jax.checkpoint", "jax.remat", "jax.vjp", "jax.grad", "jax.value_and_grad")
+_CALLED_ONCE = ("jax.remat", "jax.vjp", "jax.grad", "jax.value_and_grad")
 
 
 def give_streams(
@@ -32,7 +33,8 @@ def give_streams(
     for node in [n for n in function.body.walk() if isinstance(n, Lambda)]:
         drawing = [n for n in node.body.walk() if form.draws(n)]
         word = dotted(node.parent.function) or "" if isinstance(node.parent, Call) else ""
-        if not drawing or word in _CALLED_ONCE:
+        run_again = isinstance(node.parent, Call) and is_checkpoint(node.parent.function)
+        if not drawing or word in _CALLED_ONCE or run_again:
             continue
         statement = next(n for n in node.ancestors() if isinstance(n, Statement))
         block = statement.parent

@@ -12,8 +12,8 @@ from ...model.effects import Key, Unconverted, Write
 from ...model.endings import completes
 from ...model.expressions import Call, Constant, Dictionary, Display, Lambda, Name
 from ...model.fresh import taken
-from ...model.functions import is_inside
-from ...model.names import dotted, is_called
+from ...model.functions import is_checkpoint, is_inside
+from ...model.names import is_called
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Conditional
 from ...model.positions import source_of
@@ -164,7 +164,7 @@ class Running(keys.Form):
                 return False
             held = getattr(around.value, "element", around.value)
             return not isinstance(held, (FunctionValue, Functions))
-        known = is_called(name) or dotted(around.function) == "jax.checkpoint"
+        known = is_called(name) or is_checkpoint(around.function)
         return not known and not self.conventions.targets(around)
 
     def draws(self, node: Node) -> bool:

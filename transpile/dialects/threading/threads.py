@@ -13,7 +13,7 @@ from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Functions, Module, Value, classes_of
 from ...model.effects import Apply, New
 from ...model.expressions import Call
-from ...model.names import dotted
+from ...model.functions import is_checkpoint
 from ...model.node import Expression, Node
 from ...model.program import Class, Function
 
@@ -98,6 +98,6 @@ UPDATED = (
 def checkpointed(call: Call) -> Expression | None:
     """What such a call runs; None of other calls."""
     function = call.function
-    if isinstance(function, Call) and dotted(function.function) == "jax.checkpoint":
+    if isinstance(function, Call) and is_checkpoint(function.function):
         return function.arguments[0]
     return None
