@@ -295,3 +295,15 @@ class Net(nn.Module):
 def test_submodules_under_computed_names_stand_where_the_first_was_set():
     inputs = [torch.randn(3, 4).double()]
     verify(COMPUTED_BEHIND_OTHERS, "Net", "", inputs, "equinox", ["module-value"])
+
+
+@pytest.mark.parametrize("drawn", ["torch.randperm(4).tolist()", "torch.randint(1, 4, (1,)).item()"])
+def test_numbers_that_are_drawn_are_told(drawn):
+    text = (
+        "import torch\nimport torch.nn as nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+        f"        super().__init__()\n        self.drawn = {drawn}\n\n"
+        "    def forward(self, x):\n        return x[:, self.drawn]\n"
+    )
+    source = Source(PurePosixPath("net.py"), text, "utf-8", False, "\n")
+    (made,), _, _ = dialect.convert([source], "", "equinox")
+    assert [(d.id, d.line) for d in made.diagnostics] == [("buffer-in-list", 8)]

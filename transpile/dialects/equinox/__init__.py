@@ -1,6 +1,7 @@
 """JAX with self as Equinox."""
 
 from ...facts.program import ProgramFacts
+from ...facts.values.lattice import Tensor
 from ...model.effects import New, Read, Support, Write
 from ...model.expressions import Name
 from ...model.project import Project
@@ -82,7 +83,9 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     for made in built_apart(facts.modules):
         reports.report("module-value", made, BUILT)
     for drawn in drawn_apart(facts):
-        if isinstance(drawn.parent, New):  # lists are filled here
+        held = getattr(drawn.value, "element", drawn.value)
+        if isinstance(drawn.parent, New) or not isinstance(held, Tensor):
+            # of arrays lists are filled here
             reports.report("buffer-in-list", drawn, UNSAVED)
     refuse_taken(plan.signatures, TAKEN, reports)
     report_shared(plan, reports, together=False)
