@@ -1,5 +1,5 @@
-"""Functions that make modules, given where classes are: what they make is known, and they are
-called as what they are."""
+"""What constructors build by functions that are given where classes are: what they make is known,
+and they are called as what they are; and what is built by numbers that are at hand."""
 
 import pytest
 import torch
@@ -83,3 +83,23 @@ def test_what_functions_make(name, kind, target):
 def test_what_is_made_holds_no_state(target):
     code = convert_source(HEAD + CLASSES + LOCAL, target=target).code
     assert "state" not in code, code
+
+
+BY_NUMBERS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        scale = torch.ones(1) * 2
+        if scale > 1:
+            self.l = nn.Linear(4, 4)
+        else:
+            self.l = nn.Identity()
+
+    def forward(self, x):
+        return self.l(x)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_numbers_decide(target):
+    verify(HEAD + BY_NUMBERS, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)

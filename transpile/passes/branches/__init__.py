@@ -22,6 +22,7 @@ from ...facts.values.lattice import Mapping, Module, Tensor, is_traced
 from ...model.carry import Carry, Effects
 from ...model.constants import is_none
 from ...model.control_flow import Cond
+from ...model.effects import Declare, New
 from ...model.endings import always_returns, own_jumps
 from ...model.expressions import Call
 from ...model.names import dotted, in_scope, target_names
@@ -52,6 +53,7 @@ def run(scope: Scope, facts: ProgramFacts) -> Changes:
 class _Branches:
     def __init__(self, scope: Function, facts: ProgramFacts, changes: Changes) -> None:
         self.scope, self.facts, self.changes = scope, facts, changes
+        self.building = facts.stage(scope) == "building"
         self.carrying = Carrying(scope)
         self.obstacles = Obstacles(self.carrying, WHERE, (Tensor, Module), facts.effects)
         self.ordered = in_order(scope)
@@ -67,6 +69,9 @@ class _Branches:
         for child in nested(node):
             self.visit(child)
         if not isinstance(node, If) or isinstance(node, Cond) or not is_branch_on_data(node):
+            return
+        if self.building and any(in_scope(node, Declare, New)):
+            self.kept.add(node)  # what a model is made of is decided once, with numbers at hand
             return
         if _is_empty(node):
             self.changes.report("taken-for-granted", node.test, _EMPTY)
