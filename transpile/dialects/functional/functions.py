@@ -190,8 +190,7 @@ class Running(running.Running):
             if called or checked or not isinstance(around, Call):
                 continue
             if self.plan.threads(made.function).takes:
-                why = f"{name.id} takes the state, and what it is handed to does not give it"
-                self.reports.unconverted("state-in-expression", name, why)
+                self.refuse_with_state(name)
             elif self.plan.threads(made.function).draws and not self.calls.handed_on.gives_key(
                 around, name
             ):

@@ -154,8 +154,11 @@ class Running(keys.Form):
             made = name.value
             if isinstance(made, FunctionValue) and is_inside(made.function):
                 if self._is_kept(name) and self.plan.threads(made.function).takes:
-                    why = f"{name.id} takes the state, and what it is handed to does not give it"
-                    self.reports.unconverted("state-in-expression", name, why)
+                    self.refuse_with_state(name)
+
+    def refuse_with_state(self, name: Name) -> None:
+        why = f"{name.id} takes the state, and what it is handed to does not give it"
+        self.reports.unconverted("state-in-expression", name, why)
 
     def _is_kept(self, name: Name) -> bool:
         around = name.parent
