@@ -104,6 +104,8 @@ def std_without_gradient(
 ):
     if isinstance(dim, (tuple, list)) and not dim:
         return std(input, None, unbiased, keepdim, correction=correction)
+    if known(jnp.finfo(input.dtype).bits == 16):  # whose variance torch does not round
+        return std(input, dim, unbiased, keepdim, correction=correction)
     if correction is not None:
         return input.std(axis=dim, ddof=correction, keepdims=keepdim)
     if unbiased:

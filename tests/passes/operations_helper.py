@@ -54,7 +54,7 @@ class Facts:
 
     def __init__(self, stage=None):
         self.rulebook, self._stage = load(), stage
-        self.values = SimpleNamespace(given_data=frozenset())
+        self.values = SimpleNamespace(given_data=frozenset(), may_be_numpy=lambda scope, name: False)
         self.project = SimpleNamespace(by_star=lambda file: ())
         self.activity = SimpleNamespace(carries=lambda node: None)
 

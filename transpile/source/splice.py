@@ -92,7 +92,7 @@ class Writer:
             return child.start, child.end, self._quoted(node, self.text(child))
         text = self._quoted(node, self.part(node, child))
         start, end = child.slot
-        if isinstance(node, Function) and child in node.decorators:  # a new one
+        if isinstance(node, Function) and child in node.decorators and start == end:  # a new one
             return start, end, f"@{text}\n{_home(node)}"
         if isinstance(node, Call) and child is not node.function:
             at = next(i for i, a in enumerate(node.arguments) if a is child)
