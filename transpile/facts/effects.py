@@ -19,9 +19,10 @@ from .calls import applied
 from .host import Host
 from .modules import Modules
 from .places import path_of, path_of_owner, paths_given, places_of, rooted, roots_of
+from .values.class_values import makers_of
 from .values.lattice import Class as ClassValue
 from .values.lattice import Function as FunctionValue
-from .values.lattice import Functions, Module, Torch, classes_of, makers_of
+from .values.lattice import Functions, Module, Torch, classes_of
 
 OPEN = Effects(open=True)
 _DEEPEST = 12  # parts of a place; of a module that holds its like they would go on for ever

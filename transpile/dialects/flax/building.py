@@ -8,9 +8,10 @@ from typing import Any
 
 from ...facts.calls import applied
 from ...facts.program import ProgramFacts
+from ...facts.values.class_values import makers_of
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module as ModuleValue
-from ...facts.values.lattice import classes_of, makers_of
+from ...facts.values.lattice import classes_of
 from ...model.effects import New, Read, Support, Write
 from ...model.expressions import Attribute, Call, Starred
 from ...model.names import dotted

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ...facts.program import ProgramFacts
-from ...facts.values.lattice import is_given, makers_of
+from ...facts.values.class_values import is_given, makers_of
 from ...model.effects import Key, New, Support
 from ...model.expressions import Call, Comprehension, Lambda
 from ...model.fresh import taken

@@ -5,7 +5,8 @@ self.act = F.relu if fast else nn.PReLU()   self.act = nn.as_module(…, ["param
 self.act = act                              self.act = nn.as_module(act)
 """
 
-from ...facts.values.lattice import Module, Tensor, Value, named_classes
+from ...facts.values.class_values import named_classes
+from ...facts.values.lattice import Module, Tensor, Value
 from ...model.constants import is_none
 from ...model.effects import New, Support
 from ...model.expressions import Call, Constant, Display, Name

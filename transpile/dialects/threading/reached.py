@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ...facts.modules import Modules
-from ...facts.values.lattice import named_classes
+from ...facts.values.class_values import named_classes
 from ...model.effects import New, Support
 from ...model.expressions import Call
 from ...model.names import everywhere

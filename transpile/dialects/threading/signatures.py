@@ -10,7 +10,8 @@ from dataclasses import replace
 from ...facts.effects import arrays_written
 from ...facts.modules import SPECTRAL_NORMS
 from ...facts.program import ProgramFacts
-from ...facts.values.lattice import Functions, Module, is_given
+from ...facts.values.class_values import is_given
+from ...facts.values.lattice import Functions, Module
 from ...model.effects import BUFFER, MIXED, PARAM, Apply, Key, Mode, New, Read, Write
 from ...model.expressions import Call, Name
 from ...model.node import Expression, Node

@@ -8,22 +8,11 @@ from typing import Any
 from ...model import program
 from ...model.node import Expression
 from . import containers, functions
+from .class_values import makers_of
 from .flags import flags, usual_flags
 from .frame import Argument, Frame
 from .joins import join
-from .lattice import (
-    UNKNOWN,
-    Class,
-    Instance,
-    Module,
-    Object,
-    OneOf,
-    Open,
-    Static,
-    Torch,
-    Value,
-    makers_of,
-)
+from .lattice import UNKNOWN, Class, Instance, Module, Object, OneOf, Open, Static, Torch, Value
 
 _OPTIONS = ("bias", "affine", "elementwise_affine")
 

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+from .class_values import is_given, is_open, makers_of, named_classes
 from .lattice import (
     CLOSED_LAMBDA,
     FUNCTION,
@@ -31,11 +32,7 @@ from .lattice import (
     Tensor,
     Torch,
     Value,
-    is_given,
     is_initialiser,
-    is_open,
-    makers_of,
-    named_classes,
 )
 
 

@@ -247,34 +247,6 @@ def classes_of(value: Value) -> frozenset[Any]:
     return frozenset()
 
 
-def makers_of(value: Value | None) -> list[Function]:
-    """The functions of the user's that a value may be, in the place of a class or of others."""
-    found: frozenset[Function] = frozenset()
-    if isinstance(value, Function) and value.owner is None:
-        found = frozenset([value])
-    elif isinstance(value, Functions) and all(f.owner is None for f in value.several):
-        found = value.several
-    elif isinstance(value, Class):
-        ref = value.ref.ref if isinstance(value.ref, Open) else value.ref
-        found = ref.makers if isinstance(ref, OneOf) else found
-    return sorted(found, key=lambda one: _order(one.function))
-
-
-def is_open(value: Value) -> bool:
-    """Whether it is a class in the place of which others may be given."""
-    return isinstance(value, Class) and isinstance(value.ref, Open)
-
-
-def is_given(value: Value | None) -> bool:
-    """Whether it is a class in the place of which a function is given that may make a module."""
-    return isinstance(value, Class) and isinstance(value.ref, Open) and value.ref.given
-
-
-def named_classes(value: Value) -> frozenset[Any]:
-    """The classes that a value may be, or that are known of those, where others may be given."""
-    return classes_of(Class(value.ref.ref)) if is_open(value) else classes_of(value)  # type: ignore[attr-defined]
-
-
 def least_dims(value: Value) -> int:
     """How many dims an array has at least, or those of a list, as far as the source tells."""
     if isinstance(value, Sequence):

@@ -6,6 +6,7 @@ import dataclasses
 
 from ...model.program import Parameter
 from .annotations import annotated
+from .class_values import is_open, makers_of, named_classes
 from .containers_by_use import gone_over_for_dicts, used_as_dicts, used_as_lists
 from .dims_by_use import by_use
 from .frame import Env, Frame
@@ -34,10 +35,7 @@ from .lattice import (
     Value,
     is_anything,
     is_initialiser,
-    is_open,
     least_dims,
-    makers_of,
-    named_classes,
 )
 from .numpy_names import given_arrays, is_bound_to_numpy
 from .stand_ins import gives_values, is_cast_and_called, is_taken_once, stood_for

@@ -6,7 +6,8 @@ tensors, and `linear_sum_assignment(cost)` has no numbers under jax.jit.
 
 import re
 
-from ...facts.values.lattice import External, Tensor, Value, is_traced, named_classes
+from ...facts.values.class_values import named_classes
+from ...facts.values.lattice import External, Tensor, Value, is_traced
 from ...model.expressions import Call, FormattedString
 from ...model.libraries import computes_with_torch, is_built_on_torch
 from ...model.names import dotted

@@ -1,15 +1,7 @@
 """Layers that are built: `nn.Linear(3, 4, device=d)` is told nothing of placement."""
 
-from ...facts.values.lattice import (
-    NONE,
-    PLACED,
-    Class,
-    Instance,
-    Mapping,
-    Torch,
-    Value,
-    named_classes,
-)
+from ...facts.values.class_values import named_classes
+from ...facts.values.lattice import NONE, PLACED, Class, Instance, Mapping, Torch, Value
 from ...model.effects import New, Support
 from ...model.expressions import Call
 from ...model.layers import layers

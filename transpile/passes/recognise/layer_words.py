@@ -17,6 +17,7 @@ from typing import Any
 from ...facts.held_layers import open_reads
 from ...facts.modules import SUBMODULE, Library, Modules
 from ...facts.values import lattice
+from ...facts.values.class_values import is_open, named_classes
 from ...model.constants import is_constant
 from ...model.edits import Edits
 from ...model.effects import BUFFER, PARAM, Declare, New, NewArray
@@ -120,7 +121,7 @@ def _new(built: lattice.Class) -> Callable[[Call], None]:
     def edit(call: Call) -> None:
         call.function.value = built
         made = New(call.function, call.arguments, call.keywords)
-        made.value = lattice.Module(lattice.named_classes(built), open=lattice.is_open(built))
+        made.value = lattice.Module(named_classes(built), open=is_open(built))
         call.become(made)
 
     return edit
