@@ -68,7 +68,27 @@ class Net(nn.Module):
     def forward(self, x):
         return self.block(x)
 """
-PROGRAMS = {"local": LOCAL, "chosen": CHOSEN}
+BY_NAME = """
+def linear(d):
+    return nn.Sequential(nn.Linear(d, d), nn.Dropout(0.0))
+
+
+def scaled(d):
+    return lambda x: x * d
+
+
+class Net(nn.Module):
+    def __init__(self, d, kind):
+        super().__init__()
+        make = linear if kind == "linear" else Mlp
+        self.block = make(d)
+        plain = scaled if kind == "none" else Mlp
+        self.scale = plain(d)
+
+    def forward(self, x):
+        return self.scale(self.block(x))
+"""
+PROGRAMS = {"local": LOCAL, "chosen": CHOSEN, "by name": BY_NAME}
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -8,6 +8,7 @@ def make(block, n):
 from typing import Any
 
 from ..facts.modules import SUBMODULE
+from ..facts.values.class_values import is_class_or_maker
 from ..facts.values.lattice import UNKNOWN, Module
 from ..model.effects import Declare, Key, New, Support
 from ..model.expressions import (
@@ -43,9 +44,10 @@ def tell(project: Project) -> None:
 
 def is_of_handed_class(call: Call, function: Function) -> bool:
     """Whether a call may build a module of a class that only the run tells: of a local name,
-    `getattr(nn, kind)(3)`, `globals()[kind](3)`."""
+    `getattr(nn, kind)(3)`, `globals()[kind](3)`; or make something else, `Block if deep else f`."""
     made = call.function
-    if made.value not in (None, UNKNOWN) or isinstance(made, Support):
+    told = made.value not in (None, UNKNOWN) and not is_class_or_maker(made.value)
+    if told or isinstance(made, Support):
         return False
     if any(isinstance(given, Key) for given in call.arguments):
         return False  # `jax.nn.initializers.orthogonal()(key, shape)`

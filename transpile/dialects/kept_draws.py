@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from ..facts.calls import Target
 from ..facts.modules import Modules
 from ..facts.program import ProgramFacts
+from ..facts.values.class_values import is_class_or_maker
 from ..facts.values.lattice import Class as ClassValue
 from ..facts.values.lattice import Function as FunctionValue
 from ..facts.values.lattice import Instance
@@ -63,6 +64,7 @@ def _kept(project: Project) -> Iterator[tuple[Name, Function]]:
             isinstance(name.value, FunctionValue)
             and name.value.owner is None
             and not isinstance(name.parent, (Call, Assign, Compare, Function, Class))
+            and not is_class_or_maker(getattr(name.parent, "value", None))
             and name.value.function.nearest(Function) is None
         ):
             yield name, name.value.function

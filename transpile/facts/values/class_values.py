@@ -19,6 +19,11 @@ def makers_of(value: Value | None) -> list[Function]:
     return Functions(found).ordered
 
 
+def is_class_or_maker(value: Value | None) -> bool:
+    """Whether it is a class or a function, and which of them only the run tells."""
+    return isinstance(value, Class) and bool(makers_of(value))
+
+
 def is_open(value: Value) -> bool:
     """Whether it is a class in the place of which others may be given."""
     return isinstance(value, Class) and isinstance(value.ref, Open)
