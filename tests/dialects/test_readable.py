@@ -439,7 +439,7 @@ class Net(nn.Module):
     def forward(
         self,
         x,  # what
-        params,  # of all
+        params: torch.Tensor,  # of all
         key=2.0,  # a number
         *state,  # more
     ):
@@ -464,7 +464,7 @@ class Net(nn.Module):
 """
 LINES = {
     "comments of a method that init calls": (RESET, ["std,  # how wide", "*rest,  # more", "# all"], []),
-    "comments of parameters that have other names": (RENAMED, ["# what", "# of all", "# a number", "# more"], []),
+    "comments of parameters that have other names": (RENAMED, ["# what", ": jax.Array,  # of all", "# a number", "# more"], []),
     "comments of what is decorated": (
         DECORATED,
         ["n,  # how many", "last=0.02,  # the last one", "# a comment", "n=4,  # of them", "made(n):  # beside"],

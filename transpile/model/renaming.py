@@ -32,8 +32,9 @@ def _rename_parameter(function: Function, parameter: Parameter, name: str) -> No
     word = _WORD.match(text, begin) if begin >= 0 else None
     if word is None:
         function.restate()
-    else:
-        function.reword(word.start(1), word.end(1), name)
+    else:  # its own word, as its annotation may have changed too: `key: torch.Tensor`
+        named = parameter if parameter.start >= 0 and parameter.slot is None else function
+        named.reword(word.start(1), word.end(1), name)
     parameter.name = name
 
 
