@@ -97,3 +97,13 @@ class Collect(Statement):
         super().__init__()
         self.name, self.expression = name, expression
         self.adopt()
+
+
+def leave_to_python(node: Statement) -> None:
+    """Let a plain statement of Python's stand in its place: where it runs all numbers are known."""
+    if isinstance(node, Cond):
+        node.become(If(node.test, node.body, node.orelse))
+    elif isinstance(node, Loop):
+        node.become(While(node.test, node.body, node.orelse))
+    elif isinstance(node, (Repeat, Scan)):
+        node.become(For(node.target, node.iterable, node.body, node.orelse))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from ...facts.modules import pairs
 from ...facts.values.lattice import NONE, Module, Tensor
 from ...model.constants import is_none
-from ...model.control_flow import Cond, Loop, Repeat, Scan
+from ...model.control_flow import Cond, Loop, Repeat, Scan, leave_to_python
 from ...model.copy import clone
 from ...model.edits import block_of, leave_out
 from ...model.effects import BUFFER, CONSTANT, Declare, Key, New, Read, Support, Write
@@ -20,7 +20,7 @@ from ...model.names import root
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Compare
 from ...model.program import Function
-from ...model.statements import Assign, Block, Delete, ExpressionStatement, For, If, Return, While
+from ...model.statements import Assign, Block, Delete, ExpressionStatement, For, If, Return
 from ..reports import Reports
 from ..threading.changes import child_set, is_applied, is_part_of_module, sets_on_module
 from ..ties import below
@@ -62,14 +62,8 @@ class Changing:
         """What changes modules by data is left to Python: while a model is built they are there,
         and a module that a function of JAX's sets would keep what is traced."""
         for node in self.function.nodes(Cond, Loop, Repeat, Scan):
-            if not any(map(self._may_change, node.walk())):
-                continue
-            if isinstance(node, Cond):
-                node.become(If(node.test, node.body, node.orelse))
-            elif isinstance(node, Loop):
-                node.become(While(node.test, node.body))
-            elif isinstance(node, (Repeat, Scan)):
-                node.become(For(node.target, node.iterable, node.body))
+            if any(map(self._may_change, node.walk())):
+                leave_to_python(node)
 
     def _may_change(self, node: Node) -> bool:
         if not isinstance(node, Call) or isinstance(node, New):

@@ -1,23 +1,18 @@
 """Blocks under control of data: on the host, and what they write of params and state."""
 
-from ...model.control_flow import Cond, Loop, Repeat, Scan
+from ...model.control_flow import Cond, Loop, Repeat, Scan, leave_to_python
 from ...model.copy import clone
 from ...model.effects import Support
 from ...model.expressions import Call, Display, Name, Subscript
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function
-from ...model.statements import Assign, For, If, While
+from ...model.statements import Assign
 
 
 def on_host(function: Function) -> None:
     """Where a model is built all numbers are known: Python decides."""
     for node in function.nodes(Cond, Loop, Repeat, Scan):
-        if isinstance(node, Cond):
-            node.become(If(node.test, node.body, node.orelse))
-        elif isinstance(node, Loop):
-            node.become(While(node.test, node.body, node.orelse))
-        elif isinstance(node, (Repeat, Scan)):
-            node.become(For(node.target, node.iterable, node.body, node.orelse))
+        leave_to_python(node)
 
 
 def stored(node: Node) -> list[Expression]:
