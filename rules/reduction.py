@@ -115,9 +115,7 @@ def std_without_gradient(
 
 @rule("torch.std[compared]", "torch.Tensor.std[compared]")
 def std_all_without_gradient(input, unbiased: bool):
-    if unbiased:
-        return input.std(ddof=1)
-    return input.std()
+    return std_without_gradient(input, unbiased=unbiased)
 
 
 @rule("torch.var_mean")
