@@ -52,11 +52,10 @@ def _tell_of_handed(changes: Changes, project: Project, placed: set[str]) -> Non
     init = changes.scope
     assert isinstance(init, Function)
     me, often, holders = init.receiver, rebound(init), dict[str, list[str]]()
-    for declare in init.nodes(Declare):
-        if declare.kind in ARRAYS and (path := _path(declare.expression, me)) is not None:
-            holders.setdefault(path, []).append(declare.name)
-        if declare.kind in ARRAYS:
-            holders.setdefault(f"{me}.{declare.name}", []).append(declare.name)
+    for declare in (d for d in init.nodes(Declare) if d.kind in ARRAYS):
+        for path in (_path(declare.expression, me), f"{me}.{declare.name}"):
+            if path is not None:
+                holders.setdefault(path, []).append(declare.name)
     for made in init.nodes(New):
         turns = any(isinstance(a, (For, Comprehension)) for a in made.ancestors())
         for given, name in _kept_of(made, project):

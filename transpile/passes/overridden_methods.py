@@ -166,15 +166,12 @@ def _behind(project: Project, cls: Class) -> Function | None:
     if not above or all(isinstance(c, Class) for c in order) or len(project.bases(cls)) < 2:
         return None
     begins = itertools.dropwhile(lambda c: isinstance(c, Class) or not is_layer(c), order)
-    for one in begins:
-        if isinstance(one, Class) and "__init__" in project.methods(one):
-            known = any(_behind(project, b) for b in project.ancestors(cls) if b is not cls)
-            return (
-                None
-                if known or not project.extends_module(one)
-                else project.methods(one)["__init__"]
-            )
-    return None
+    inits = (project.methods(c).get("__init__") for c in begins if isinstance(c, Class))
+    found = next((init for init in inits if init is not None), None)
+    if found is None or found.owner is None or not project.extends_module(found.owner):
+        return None
+    known = any(_behind(project, b) for b in project.ancestors(cls) if b is not cls)
+    return None if known else found
 
 
 def _goes_on(project: Project, cls: Class, behind: Function, changes: Changes) -> None:

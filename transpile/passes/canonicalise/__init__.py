@@ -67,7 +67,7 @@ from .spellings import spelled
 
 def run(scope: Scope, facts: Any = None) -> Changes:
     """Rewrite the spellings of one scope: those of many nodes, then those of one."""
-    changes, at = Changes(scope), Site(scope)
+    changes, at, turns = Changes(scope), Site(scope), set[Node]()
     _definitions(changes, scope)
     _tries(changes, scope)
     if at.function is not None:
@@ -75,7 +75,7 @@ def run(scope: Scope, facts: Any = None) -> Changes:
         _switches(changes, at.function)
         _choices(changes, at.function)
         _sequentials(changes, at.function)
-    turns = at.function is not None and _turns(changes, at.function) or ()
+        turns = _turns(changes, at.function)
     for node, make in spelled(at):
         if node not in turns:
             changes.replace(node, make)

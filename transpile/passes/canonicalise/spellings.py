@@ -57,11 +57,6 @@ def _of(is_such: Callable[[Site, Any], bool], make: Make) -> Spelling:
     return lambda at, node: make if is_such(at, node) else None
 
 
-def _over_children(loop: For) -> For:
-    over_children(loop)
-    return loop
-
-
 def _is_alone(at: Site, statement: ExpressionStatement) -> bool:
     """A call with a comma behind it, which makes a tuple of it that nothing takes."""
     node = statement.expression
@@ -110,7 +105,7 @@ _SPELLINGS: dict[type[Node], tuple[Spelling, ...]] = {
     ),
     Compare: (_of(lambda at, c: at.function is not None and tests_none(c), by_identity),),
     Delete: (_of(lambda at, d: at.cls is not None and takes_away(at.function, d), taken),),
-    For: (_of(lambda at, loop: over_modules(loop), _over_children),),
+    For: (_of(lambda at, loop: over_modules(loop), over_children),),
     Assign: (
         _of(lambda at, a: placed(a), put),
         _of(lambda at, a: makes_buffer(at.scope, a, at.own), registered),

@@ -73,7 +73,7 @@ def over_modules(loop: For) -> bool:
     )
 
 
-def over_children(loop: For) -> None:
+def over_children(loop: For) -> For:
     """`for name, module in m.named_children()`: what the loop gets by the name is the module."""
     over, name = loop.iterable, loop.target
     assert isinstance(name, Name)
@@ -86,6 +86,7 @@ def over_children(loop: For) -> None:
         read.replace(Name(module))
     over.replace(Call(Attribute(clone(holder), "named_children")))
     name.replace(Display("tuple", [Name(name.id), Name(module if reads else "_")]))
+    return loop
 
 
 def _gets(call: Call, holder: Expression, name: Name) -> bool:
