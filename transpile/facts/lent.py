@@ -5,7 +5,7 @@ self.weight = layer.weight     →   self.weight = nn.Parameter(layer.weight)
 """
 
 from ..model.expressions import Attribute, Call, Name
-from ..model.names import bound_once, dotted, everywhere, is_called, is_target
+from ..model.names import bound_once, dotted, is_called, reads_of
 from ..model.node import Node
 from ..model.program import Function, Scope
 from ..model.statements import Assign
@@ -23,7 +23,7 @@ def is_lent(values: Values, value: Node | None, scope: Scope | None = None) -> b
     function = scope or value.nearest(Function)
     if isinstance(made, Name) and isinstance(function, Function):
         name = made.id
-        uses = [n for n in everywhere(function, Name) if n.id == name and not is_target(n)]
+        uses = reads_of(function, name)
         if name not in bound_once(function) or not all(map(_only_lends, uses)):
             return False
         bindings = (a for a in function.nodes(Assign) if [dotted(t) for t in a.targets] == [name])

@@ -216,6 +216,11 @@ def names_assigned(node: Node) -> list[str]:
     return list(found)
 
 
+def reads_of(scope: Scope, name: str | None) -> list[Name]:
+    """Where a function, and what is inside it, reads a name."""
+    return [n for n in everywhere(scope, Name) if n.id == name and not is_target(n)]
+
+
 def bound_once(scope: Scope) -> set[str]:
     """The names that are bound in one place of a function and what is inside it."""
     return {name for name, times in _bindings(scope).items() if times == 1}

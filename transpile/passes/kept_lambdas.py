@@ -34,10 +34,10 @@ from ..model.names import (
     is_called,
     is_inplace,
     is_own,
-    is_target,
     last_word,
     names_assigned,
     names_in,
+    reads_of,
     target_names,
 )
 from ..model.node import Expression, Node
@@ -153,10 +153,11 @@ def _runs_own(assign: Assign, scope: Scope) -> bool:
     method = scope if isinstance(scope, Function) and scope.name != "__init__" else None
     if method is None or method.owner is None or not method.parameters:
         return False
-    uses = [n for n in everywhere(method, Name) if n.id == name and not is_target(n)]
     called = [dotted(call.function) or "" for call in below(value, Call)]
     own = any(word.startswith(f"{method.receiver}.") for word in called)
-    return own and all(map(is_called, uses))  # a lambda is handed on with all that it closes over
+    return own and all(
+        map(is_called, reads_of(method, name))
+    )  # a lambda is handed on with all that it closes over
 
 
 def _kept(cls: Class, init: Function, methods: list[Function]) -> list[Kept]:

@@ -31,9 +31,9 @@ from ..model.names import (
     is_inplace,
     is_name,
     is_own,
-    is_target,
     last_word,
     names_in,
+    reads_of,
     rebound,
 )
 from ..model.node import Expression, Node
@@ -78,7 +78,7 @@ def _calls_with_self(statement: Assign, file: File) -> list[Call] | None:
         return None
     if not all(_stays(n, [function], file) for a in given for n in a.walk()):
         return None
-    uses = [n for n in everywhere(function, Name) if n.id == name and not is_target(n)]
+    uses = reads_of(function, name)
     return calls_of(uses) if all(map(is_called, uses)) else None
 
 

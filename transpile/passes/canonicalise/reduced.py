@@ -34,14 +34,13 @@ from ...model.names import (
     bound_once,
     calls_of,
     dotted,
-    everywhere,
     imported,
     is_augmented,
     is_name,
-    is_target,
     last_word,
     names_in,
     own_names,
+    reads_of,
     root,
 )
 from ...model.node import Expression, Node, Statement
@@ -173,7 +172,7 @@ def runs_by_name(scope: Scope, assign: Assign) -> list[Call]:
     name, made = bound_name(assign), assign.expression
     if not isinstance(scope, Function) or scope.owner is None or name not in bound_once(scope):
         return []
-    uses = [n for n in everywhere(scope, Name) if n.id == name and not is_target(n)]
+    uses = reads_of(scope, name)
     calls = [c for c in calls_of(uses) if plain_call(c, 1)]
     if not isinstance(made, Call) or len(calls) != len(uses) or scope.name == "__init__":
         return []

@@ -1,7 +1,7 @@
 """What is done with the pieces of an array: `a, b = …`, `for piece in …`, `zip(…)`."""
 
 from ...model.expressions import Call, Display, ForClause, Name, Starred, Subscript
-from ...model.names import dotted, everywhere, is_target
+from ...model.names import dotted, reads_of
 from ...model.node import Expression, Node
 from ...model.program import Scope
 from ...model.statements import Assign, For
@@ -27,7 +27,7 @@ def goes_over(made: Expression, scope: Scope) -> bool:
         if all(isinstance(t, Display) for t in targets):
             return True
         name = targets[0].id if len(targets) == 1 and isinstance(targets[0], Name) else None
-        reads = [n for n in everywhere(scope, Name) if n.id == name and not is_target(n)]
+        reads = reads_of(scope, name)
         return name is not None and all(_takes_apart(n) for n in reads)
     return _takes_apart(made)
 
