@@ -155,9 +155,8 @@ def _runs_own(assign: Assign, scope: Scope) -> bool:
         return False
     called = [dotted(call.function) or "" for call in below(value, Call)]
     own = any(word.startswith(f"{method.receiver}.") for word in called)
-    return own and all(
-        map(is_called, reads_of(method, name))
-    )  # a lambda is handed on with all that it closes over
+    # One that is handed on goes with all that it closes over.
+    return own and all(map(is_called, reads_of(method, name)))
 
 
 def _kept(cls: Class, init: Function, methods: list[Function]) -> list[Kept]:

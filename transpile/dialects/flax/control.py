@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...facts.values.lattice import Function, Module
-from ...model.control_flow import Cond, Loop, Repeat, Scan
+from ...model.control_flow import Cond, Loop, Repeat, Scan, leave_to_python
 from ...model.effects import Apply, Key, Support, Write
 from ...model.expressions import Call, Constant, Display, Name
 from ...model.fresh import taken
@@ -145,7 +145,7 @@ def control(low: Lowering, node: Cond | Loop | Repeat | Scan) -> None:
         writer = Control(make, roots)
         made = _written(writer, node, roots)
         if made is None:
-            node.become(For(node.target, node.iterable, node.body, node.orelse))
+            leave_to_python(node)
         else:
             block.substitute(node, made)
 

@@ -7,7 +7,7 @@ from ...facts.modules import Array
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Functions
-from ...model.control_flow import Cond, Loop, Repeat, Scan
+from ...model.control_flow import Cond, Loop, Repeat, Scan, leave_to_python
 from ...model.effects import Key, Unconverted, Write
 from ...model.endings import completes
 from ...model.expressions import Call, Constant, Dictionary, Display, Lambda, Name
@@ -18,7 +18,7 @@ from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Conditional
 from ...model.positions import source_of
 from ...model.program import Class, Function
-from ...model.statements import For, Return
+from ...model.statements import Return
 from ...model.turns import turns
 from .. import fresh
 from ..closures import Closures
@@ -201,7 +201,7 @@ def without_rows(function: Function) -> None:
     """Scans over what has no rows are loops of Python's."""
     for scan in function.nodes(Scan):
         if turns(scan) is None:
-            scan.become(For(scan.target, scan.iterable, scan.body, scan.orelse))
+            leave_to_python(scan)
 
 
 def write_blocks(
