@@ -1,5 +1,7 @@
 """An attribute that is a module on one way through a constructor, and a param on another."""
 
+import ast
+
 import pytest
 import torch
 
@@ -41,3 +43,33 @@ def test_the_array_is_reported(target, line):
 @pytest.mark.parametrize("biased", ["", "True"])
 def test_a_tree_has_either(biased):
     verify(PROGRAM, "Net", biased, [torch.randn(3, 4, dtype=torch.float64)], "equinox")
+
+
+LISTED = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, learned, scales):
+        super().__init__()
+        if learned:
+            self.scales = nn.ParameterList([nn.Parameter(s) for s in scales])
+        else:
+            self.scales = scales
+
+    def swap(self, i, w):
+        self.scales[i] = w
+
+    def renew(self, made):
+        self.count, self.scales = made
+
+    def forward(self, x):
+        return x * self.scales[0] + sum(s for s in self.scales)
+"""
+
+
+def test_a_list_that_params_may_have_is_stored_into():
+    (made,), _, _ = dialect.convert([given(LISTED)], "", "functional")
+    assert [(d.id, d.line) for d in made.diagnostics] == [("module-value", 15), ("module-value", 18)]
+    ast.parse(made.code)

@@ -244,7 +244,7 @@ def _write(file: File, made: _Made, source: Source) -> None:
         return
     file.diagnostics.append(fault)
     if os.environ.get("TORCH_TO_JAX_TRACE"):
-        file.target.with_suffix(".broken").write_text(made.code)
+        files.write_atomically(file.target.with_suffix(".broken"), made.code.encode())
     file.target = None
 
 

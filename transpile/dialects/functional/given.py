@@ -12,7 +12,7 @@ from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.effects import Apply, BoundMethod, Support, Unconverted
 from ...model.expressions import Attribute, Call, Comprehension, Constant, Lambda, Name, Subscript
-from ...model.names import binds, dotted, is_called, is_own, is_target, names_assigned, root
+from ...model.names import binds, dotted, is_called, is_own, names_assigned, root
 from ...model.node import Expression, Node
 from ...model.operators import Boolean, Conditional
 from ...model.program import Class, File, Function
@@ -114,7 +114,7 @@ def may_be_listed(node: Node, function: Function, modules: Modules) -> bool:
     """Whether it is a list of params on one way, and on another something else, which the module
     has: `self.scales = nn.ParameterList(…) if learned else scales`."""
     cls = function.owner
-    if cls is None or not isinstance(node, Attribute) or is_target(node) or is_listed(node):
+    if cls is None or not isinstance(node, Attribute) or is_listed(node):
         return False
     me = function.receiver
     if function.name == "__init__" or not is_own(node, me):

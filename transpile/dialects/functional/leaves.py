@@ -22,7 +22,7 @@ from ...model.expressions import (
     Name,
     Subscript,
 )
-from ...model.names import dotted, is_own, leaves
+from ...model.names import dotted, is_own, leaves, stored_by
 from ...model.node import Expression, Node
 from ...model.operators import Compare, Conditional, asks_for_none
 from ...model.program import Function
@@ -61,6 +61,7 @@ _MIXED = (
     "which attribute this is is not known here, and it may be an array or something else: write "
     "the name, or keep what is looked up in a ModuleDict or ParameterDict"
 )
+_STORED = "these are params on one way and the module's own on another: set them in the constructor"
 PARTS = ("keys", "values", "items")
 
 
@@ -163,6 +164,11 @@ class Leaves:
         """A list of params on one way, which params have, and the module's own on another."""
         path = self.paths.of(node)
         if path is None:
+            return
+        part = node.parent if isinstance(node.parent, Subscript) else node  # `self.scales[i] = w`
+        stored = stored_by(part)
+        if stored is not None and stored.expression is not None:
+            self.reports.raises("module-value", stored.expression, _STORED)
             return
         entries, name = path.of(self.words.params), Constant(node.name)
         asked = Compare([name, Name(self.words.params)], ["in"])
