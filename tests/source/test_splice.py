@@ -173,8 +173,18 @@ EDITS = [
     ),
     (
         "def f():\n    a\n    # above b\n    b  # behind b\n    c\n",
-        on_statement("b", lambda block, s: block.take(s)),
-        "def f():\n    a\n    c\n",
+        on_statement("b", lambda block, s: (block.take(s), block.append([s]))),
+        "def f():\n    a\n    c\n    # above b\n    b  # behind b\n",
+    ),
+    (
+        "def f():\n    if b:  # why\n        # above d\n        d\n    c\n",
+        on_statement("if", lambda block, s: block.remove(s)),
+        "def f():\n    # why\n    # above d\n    c\n",
+    ),
+    (
+        "def f():\n    if b:\n        d  # what\n    c\n",
+        on_statement("if", lambda block, s: block.substitute(s, [statement("n")])),
+        "def f():\n    # what\n    n()\n    c\n",
     ),
     (
         "def f():\n    a  # first\n    b\n",

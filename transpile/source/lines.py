@@ -1,11 +1,15 @@
-"""Lines of text: indented anew, without semicolons, and the comments that stand in them."""
+"""Lines of text: filled, indented anew, without semicolons, and the comments that stand in them."""
 
+import ast
 import re
 from collections import Counter
+from collections.abc import Iterable
 
 from ..model.block import is_made_pass
 from ..model.node import INSERTED, Statement
 from ..model.statements import Block
+
+Piece = tuple[int, int, str]
 
 _COMPOUND = frozenset(("", *"if for while with try match async def class".split()))
 
@@ -45,7 +49,7 @@ def lost_comments(statement: Statement, said: str) -> list[str]:
         return []
     blocks = [c.start for c in statement.children() if isinstance(c, Block) and c.start >= 0]
     text = statement.file.text[statement.start : min([statement.end, *blocks])]
-    return _unsaid(text, said)
+    return unsaid(text, said)
 
 
 def comments_of_replaced(block: Block, statement: Statement, said: str) -> list[str]:
@@ -57,23 +61,24 @@ def comments_of_replaced(block: Block, statement: Statement, said: str) -> list[
     beside = block.body[max(at - 1, 0) : at + 2]
     word = re.match(r"\w*", text)
     compound = word is None or word.group() in _COMPOUND
-    return [] if compound or any(s.slot == INSERTED for s in beside) else _unsaid(text, said)
+    return [] if compound or any(s.slot == INSERTED for s in beside) else unsaid(text, said)
 
 
-def _unsaid(text: str, said: str) -> list[str]:
+def unsaid(text: str, said: str) -> list[str]:
     """The comments of a text that another does not say."""
     if "#" not in text:
         return []
-    left = Counter(_comments(said))
+    left = Counter(comments_in(said))
     found = []
-    for comment in _comments(text):
+    for comment in comments_in(text):
         left[comment] -= 1
         if left[comment] < 0:
             found.append(comment)
     return found
 
 
-def _comments(text: str) -> list[str]:
+def comments_in(text: str) -> list[str]:
+    """The comments of a text."""
     tokens = (t.group() for t in re.finditer(_TOKENS, text, re.S)) if "#" in text else ()
     return [t.rstrip() for t in tokens if t.startswith("#")]
 
@@ -88,3 +93,32 @@ def without_semicolons(gap: str, behind: bool, before: bool) -> str:
             space = code[: len(code) - len(code.lstrip())] if i or not behind else "  " * bool(hash)
             lines[i] = space + hash + comment
     return "\n".join(lines)
+
+
+def filled(text: str, start: int, end: int, pieces: Iterable[Piece]) -> str:
+    """A stretch of text with other texts at some places."""
+    out, at = [], start
+    for first, last, new in sorted(pieces, key=lambda p: (p[0], p[1])):
+        if first < at:  # inside of what another piece covers
+            continue
+        if first < last:  # `assert(x)` keeps its words apart
+            new = " " * _joined(text[first - 1 : first], new[:1]) + new
+            new += " " * _joined(new[-1:], text[last : last + 1])
+        out += [text[at:first], new]
+        at = last
+    out.append(text[at:end])
+    return "".join(out)
+
+
+def _joined(left: str, right: str) -> bool:
+    """Whether two characters would make one word."""
+    return all(c.isalnum() or c == "_" for c in (left, right)) and bool(left and right)
+
+
+def is_enclosed(text: str) -> bool:
+    """Whether an expression over several lines is one without parentheses around it."""
+    try:
+        ast.parse(text.strip(), mode="eval")
+    except SyntaxError:
+        return False
+    return True

@@ -1,8 +1,8 @@
 """The model as text: the user's bytes, with the text of changed parts put into their slots."""
 
-import ast
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..model.expressions import Call, FormattedString, Subscript
@@ -10,22 +10,38 @@ from ..model.layout import comments
 from ..model.node import INSERTED, Expression, Node, Statement
 from ..model.program import File, Function
 from ..model.statements import Block, If
-from .lines import comments_of_replaced, lost_comments, moved, without_semicolons
+from .lines import (
+    Piece,
+    comments_in,
+    comments_of_replaced,
+    filled,
+    is_enclosed,
+    lost_comments,
+    moved,
+    unsaid,
+    without_semicolons,
+)
 from .precedence import needs_parentheses
 from .render import EXPRESSIONS
 from .render_statements import STATEMENTS
 
 _RENDER = {**EXPRESSIONS, **STATEMENTS}
-Piece = tuple[int, int, str]
+_BRACKETED = {"Display", "Dictionary", "Comprehension", "FormattedString"}
 
 
 def write(file: File) -> str:
-    """The text of a file as it is now."""
-    return Writer().text(file)
+    """The text of a file as it is now, with all its comments."""
+    text = Writer().text(file)
+    lost = unsaid(file.text, text) if file.touched else []
+    return Writer(lost).text(file) if lost else text
 
 
 class Writer:
-    """Writes nodes. The text of a statement begins where it begins, and is indented as it was."""
+    """Writes nodes. The text of a statement begins where it begins, and is indented as it was.
+    `lost`: comments that nothing says, which stand where the statement stood that they were in."""
+
+    def __init__(self, lost: Iterable[str] = ()) -> None:
+        self._lost = Counter(lost)
 
     def text(self, node: Node) -> str:
         """A node's own text, without parentheses around it."""
@@ -51,7 +67,7 @@ class Writer:
                 needs_parentheses(parent, child)
                 or "\n" in text
                 and not bracketed
-                and not _encloses(text)
+                and not is_enclosed(text)
             ):
                 return f"({text})"
         return text
@@ -80,7 +96,7 @@ class Writer:
             piece = self._piece(node, child)
             if piece is not None:
                 pieces.append(piece)
-        return _filled(node.file.text, node.start, node.end, pieces)
+        return filled(node.file.text, node.start, node.end, pieces)
 
     def _piece(self, node: Node, child: Node) -> Piece | None:
         """What has changed of the text of a node in one of its parts."""
@@ -166,6 +182,7 @@ class Writer:
                 lost = [] if line.strip() else lost_comments(statement, said)
                 if not own and not line.strip():
                     lost += comments_of_replaced(block, statement, said)
+                    lost += self._found_again(text[slice(*place)])
                 out += gap + "".join(f"{comment}\n{line}" for comment in lost) + said
             at = place[1]
         out += self._gap(block, at, block.end)
@@ -185,13 +202,28 @@ class Writer:
     def _gap(self, block: Block, start: int, end: int) -> str:
         """The text between statements, without that of those which have gone."""
         assert block.file is not None
-        cuts = [p for p in block.patches or () if start <= p[0] and p[1] <= end + 1]
-        text = block.file.text
-        gap = _filled(text, start, end, [(a, min(b, end), t) for a, b, t in cuts])
+        text, indent = block.file.text, block.indent or ""
+        cuts = [
+            (a, min(b, end), new or self._left(text[a:b], indent))
+            for a, b, new in block.patches or ()
+            if start <= a and b <= end + 1
+        ]
+        gap = filled(text, start, end, cuts)
         if not cuts or ";" not in gap:
             return gap
         behind = bool(text[:start].rpartition("\n")[2].strip())
         return without_semicolons(gap, behind, end < block.end)
+
+    def _left(self, text: str, indent: str) -> str:
+        """The lines that are left of statements which have gone: comments in them."""
+        lines = self._found_again(text) if text.endswith("\n") else []
+        return "".join(f"{indent}{comment}\n" for comment in lines)
+
+    def _found_again(self, text: str) -> list[str]:
+        """The comments of a text that have been lost, each once."""
+        found = Counter(comments_in(text)) & self._lost
+        self._lost -= found
+        return list(found.elements())
 
     def _line(self, statement: Statement, indent: str, commented: bool) -> str:
         """A statement on lines of its own, with its comments."""
@@ -207,31 +239,13 @@ class Writer:
         return moved(self.text(statement), _home(statement), indent)
 
 
-_BRACKETED = {"Display", "Dictionary", "Comprehension", "FormattedString"}
-
-
 def _others(block: Block) -> bool:
     """Whether the statements of a block are others than the user's."""
     return bool(block.patches) or any(s.slot == INSERTED for s in block.body)
 
 
 def _is_long(statement: Node) -> bool:
-    return bool(statement.parts) and any(isinstance(c, Block) for c in statement.children())
-
-
-def _filled(text: str, start: int, end: int, pieces: list[Piece]) -> str:
-    """A stretch of text with other texts at some places."""
-    out, at = [], start
-    for first, last, new in sorted(pieces, key=lambda p: (p[0], p[1])):
-        if first < at:  # inside of what another piece covers
-            continue
-        if first < last:  # `assert(x)` keeps its words apart
-            new = " " * _joined(text[first - 1 : first], new[:1]) + new
-            new += " " * _joined(new[-1:], text[last : last + 1])
-        out += [text[at:first], new]
-        at = last
-    out.append(text[at:end])
-    return "".join(out)
+    return any(isinstance(part, Block) for part in statement.children())
 
 
 def _joint(call: Call, at: int) -> str:
@@ -269,11 +283,6 @@ def _equals(call: Call) -> str:
     return "="
 
 
-def _joined(left: str, right: str) -> bool:
-    """Whether two characters would make one word."""
-    return all(c.isalnum() or c == "_" for c in (left, right)) and bool(left and right)
-
-
 def _home(node: Node) -> str:
     """The indentation that the lines of a statement's text have: those of a simple one that is
     rendered are from an expression of the user's."""
@@ -284,15 +293,6 @@ def _home(node: Node) -> str:
     line = node.file.text.rfind("\n", 0, node.start) + 1
     found = re.match(r"[ \t]*", node.file.text[line : node.start])
     return found.group() if found else ""
-
-
-def _encloses(text: str) -> bool:
-    """Whether an expression over several lines is one without parentheses around it."""
-    try:
-        ast.parse(text.strip(), mode="eval")
-    except SyntaxError:
-        return False
-    return True
 
 
 def show(node: Any) -> str:

@@ -95,7 +95,7 @@ def given_up(tie: Tie, entries: Expression, always: bool) -> ExpressionStatement
     """`params["head"].pop("weight")  # tied to tokens.weight`"""
     given: list[Expression] = [Constant(tie.target.name), *[Constant(None)] * (not always)]
     made = ExpressionStatement(Call(Attribute(entries, "pop"), given))
-    above = tie.comments[0] if tie.comments else ""  # else they are still above its place
+    above, behind = tie.comments or ("", "")  # else they are still above its place
     owner = f"{text(tie.source.object)}.{tie.source.name}".partition(".")[2]
-    made.comments = above, f"  # tied to {owner}"
+    made.comments = f"{above}{behind}\n" if behind else above, f"  # tied to {owner}"
     return made
