@@ -97,6 +97,8 @@ for m in self.modules():
     "children": "for m in self.layers.children():\n    nn.init.zeros_(m.weight)",
     "a list": "for layer in self.layers:\n    nn.init.zeros_(layer.weight)",
     "a display": "for m in [self.fc, self.net[0]]:\n    nn.init.zeros_(m.weight)",
+    "a display's name": "ms = [self.fc, self.net[0]]\nfor m in ms:\n    nn.init.zeros_(m.weight)\n"
+    "for m in ms:\n    nn.init.ones_(m.bias)",
     "an item": "nn.init.zeros_(self.net[2].fc.bias)",
     "another name": "last = self.net[2].last\nlast.bias.data.zero_()\nlast.weight.data.fill_(2.0)",
     "handed on before": "fc = nn.Linear(2, 2)\nself.fc = fc\nfill(fc)\nnn.init.zeros_(fc.bias)",
@@ -140,6 +142,8 @@ def test_initial_values(body):
         "kept = []\nm = nn.Linear(2, 2)\nkept.append(m)\nself.kept = kept\nnn.init.zeros_(m.weight)",
         "for m in self.modules():\n    if isinstance(m, nn.Linear):\n        nn.init.zeros_(m.bias)\n"
         "        break",
+        "ms = [self.fc]\nself.fc = nn.Linear(2, 2)\nfor m in ms:\n    nn.init.zeros_(m.weight)",
+        "ms = [self.fc]\nfor m in ms:\n    nn.init.zeros_(m.weight)\nms[0](torch.ones(2))",
     ],
 )
 def test_what_has_no_place_is_refused(body):

@@ -31,10 +31,10 @@ from ...model.expressions import (
     Subscript,
 )
 from ...model.fresh import taken
-from ...model.names import dotted, target_names
+from ...model.names import dotted, reads_of, target_names, text
 from ...model.node import Expression, Statement
 from ...model.program import Function, Parameter
-from ...model.statements import Block, ExpressionStatement, For, Return
+from ...model.statements import Assign, Block, ExpressionStatement, For, Return
 from ..fresh import fresh
 from .bodies import WALKS, leaves
 from .places import Places, Unplaced
@@ -68,6 +68,7 @@ class Loops:
                 self._plain(loop)
             return None
         self._check(loop, names)
+        self._written_out(loop.iterable)
         if isinstance(loop.iterable, Display):
             return self._each(loop, names)
         if isinstance(loop.iterable, Call) and dotted(loop.iterable.function) in _BESIDE:
@@ -87,6 +88,23 @@ class Loops:
             given = [clone(held.object), held, call]
             return [made, ExpressionStatement(Call(Support("assign_named"), given))]
         return [made, *self.places.store(place, call)]
+
+    def _written_out(self, over: Expression) -> None:
+        """Let loops, where nothing else reads it, go over the places that a list is made of:
+        `nets = [self.a, self.b]` has the modules as they were."""
+        listed = self.places.stands_for(over)
+        if not isinstance(over, Name) or not isinstance(listed, Display):
+            return
+        made, reads = listed.parent, reads_of(self.function, over.id)
+        if not isinstance(made, Assign) or len(made.targets) > 1:
+            return
+        later = (a for a in self.function.nodes(Assign) if a.start > made.start)
+        anew = {text(t) for assign in later for t in assign.targets}
+        looped = all(isinstance(r.parent, For) and r.parent.iterable is r for r in reads)
+        if looped and anew.isdisjoint(map(text, listed.elements)):
+            for read in reads:
+                read.replace(clone(listed))
+            block_of(made).remove(made)
 
     def _plain(self, loop: Walk) -> None:
         """A walk that changes nothing: `for m in nn.modules(self)`."""

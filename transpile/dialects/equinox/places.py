@@ -83,6 +83,11 @@ class Places:
         assert resolved is not None
         return resolved.id != self.self_name or self.building
 
+    def stands_for(self, node: Expression) -> Expression | None:
+        """The one value that a name of the function's has."""
+        values = self._bound.get(node.id, []) if isinstance(node, Name) else []
+        return values[0] if len(values) == 1 else None
+
     def is_own_attribute(self, target: Expression) -> bool:
         """`self.bias`"""
         return is_own(target, self.self_name)
