@@ -142,6 +142,8 @@ def exp_beside(input):
 
 @rule("torch.Tensor.new_tensor")
 def new_tensor(input, data, *, dtype=None):
+    if certain(isinstance(data, (int, float))):  # which has no slope
+        return jnp.array(data, dtype=input.dtype if dtype is None else dtype)
     if dtype is None:
         return lax.stop_gradient(jnp.array(data, dtype=input.dtype))
     return lax.stop_gradient(jnp.array(data, dtype=dtype))

@@ -197,6 +197,13 @@ def test_what_is_not_there_raises_where_it_is_used_and_not_at_import():
     assert 'return nn.unconverted("no-rule", "attend(x)")' in made.code
 
 
+def test_what_two_trials_would_have_brought_raises_once():
+    again = TRIED.replace("THERE", "HERE").partition("\n\ndef f")[0]
+    made = converted(f"{again}\n\n{TRIED}")
+    assert "internal-error" not in {d.id for d in made.diagnostics}
+    assert 'return nn.unconverted("no-rule", "attend(x)")' in made.code
+
+
 LAYER = """import torch.nn as nn
 from reformer_pytorch import LSHSelfAttention
 

@@ -24,12 +24,18 @@ class Changes(Edits):
         self._raising: set[Node] = set()
 
     def replace(self, node: Node, make: Node | Make) -> None:
-        """What raises is nothing to store into: the assignment raises."""
-        assign = stored_by(node) if isinstance(make, Unconverted) else None
-        if assign is None or not isinstance(make, Unconverted):
+        """What raises raises once, and is nothing to store into: the assignment raises."""
+        if not isinstance(make, Unconverted):
             super().replace(node, make)
-        elif assign not in self._raising:
-            self._raising.add(assign)
+            return
+        assign = stored_by(node)
+        raising = node if assign is None else assign
+        if raising in self._raising:
+            return
+        self._raising.add(raising)
+        if assign is None:
+            super().replace(node, make)
+        else:
             raised = Unconverted(make.id, source_of(assign))
             self.substitute(assign, [ExpressionStatement(raised)])
 
