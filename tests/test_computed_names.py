@@ -1,13 +1,17 @@
 """Arrays under computed names, `self.register_buffer(f"u{i}", u)`: params and state by these names, also where they are written."""
 
+import sys
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
+from flax import nnx
 
-from transpile import convert_source, from_torch
+from transpile import convert_source, from_torch, to_torch
 
+from .dialects.verified import verify
 from .proof.comparison import assert_close
 from .small_programs import HEAD, both_modules
 
@@ -160,3 +164,38 @@ def test_a_name_of_which_nobody_knows_whether_it_is_a_param_or_a_submodule_is_re
     method, forward, line = MIXED[name]
     found = convert_source(BESIDE.format(method, forward)).diagnostics
     assert [(d.id, d.line) for d in found] == ([("dynamic-attribute", line)] if line is not None else []), found
+
+
+AGAIN = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, n=3):
+        super().__init__()
+        self.n = n
+        for i in range(n):
+            pos = nn.Parameter(torch.zeros(1, 4 + i))
+            setattr(self, f"pos{i + 1}", pos)
+        for i in range(n):
+            pos = getattr(self, f"pos{i + 1}")
+            nn.init.trunc_normal_(pos, std=0.02)
+        for i in range(n):
+            nn.init.constant_(getattr(self, f"pos{i + 1}"), 2.0 + i)
+
+    def forward(self, x):
+        return sum(getattr(self, f"pos{i + 1}")[:, :4] for i in range(self.n)) * x
+"""
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_a_constructor_fills_what_it_has_under_such_names(target):
+    verify(AGAIN, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
+    scope = vars(sys.modules["converted"])
+    if target == "functional":
+        arrays = scope["Net"]().init(jax.random.key(0))
+    else:
+        made = scope["Net"](**{"rngs": nnx.Rngs(0)} if target == "flax" else {"key": jax.random.key(0)})
+        arrays = to_torch(made) if target == "flax" else to_torch(made, None)
+    assert [float(arrays[f"pos{i + 1}"].mean()) for i in range(3)] == [2.0, 3.0, 4.0]

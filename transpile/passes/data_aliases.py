@@ -14,6 +14,9 @@ init.normal_(weight, 0, math.sqrt(2 / n))
 for p in self.lstm.parameters():               for p in self.lstm.parameters():
     w = p                                 →        p.data.uniform_(-1, 1)
     w.data.uniform_(-1, 1)
+
+w = getattr(self, f"w{i}")                init.zeros_(getattr(self, f"w{i}"))
+init.zeros_(w)                        →
 """
 
 from __future__ import annotations
@@ -23,11 +26,22 @@ from typing import Any
 
 from ..model.copy import clone
 from ..model.expressions import Attribute, Call, Constant, Name
-from ..model.names import below, binds, dotted, everywhere, is_data, rebound, root, target_names
+from ..model.names import (
+    below,
+    binds,
+    dotted,
+    everywhere,
+    is_data,
+    names_assigned,
+    names_in,
+    rebound,
+    root,
+    target_names,
+)
 from ..model.node import Expression, Node
 from ..model.operators import Unary
 from ..model.program import Function, Scope
-from ..model.statements import Assign, Block, For
+from ..model.statements import Assign, Block, For, While
 from .pass_ import Changes, Pass
 from .written import is_written
 
@@ -38,8 +52,8 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     """Spell out the aliases of one function."""
     changes = Changes(scope)
     if isinstance(scope, Function):
-        for statement, name in _found(scope):
-            for use in _uses(scope, name, statement):
+        for statement, uses in (*_found(scope), *_asked(scope)):
+            for use in uses:
                 changes.replace(use, _spelling(statement))
             changes.remove(statement)
     return changes
@@ -51,7 +65,7 @@ def _spelling(statement: Assign) -> Callable[[Node], Node]:
     return lambda _: clone(value)
 
 
-def _found(function: Function) -> Iterator[tuple[Assign, str]]:
+def _found(function: Function) -> Iterator[tuple[Assign, list[Name]]]:
     """Names that are given an array, `self.a.b.data`, or a view of one, once, and written through,
     where nothing above that is set later in the function, but by the last that uses the name."""
     me = function.receiver if function.owner else ""
@@ -79,7 +93,31 @@ def _found(function: Function) -> Iterator[tuple[Assign, str]]:
             continue
         through = [use for use in uses if not viewed or is_data(use.parent)]
         if any(map(is_written, through)):
-            yield statement, target.id
+            yield statement, uses
+
+
+def _asked(function: Function) -> Iterator[tuple[Assign, list[Name]]]:
+    """Names that a block, maybe a turn of a loop, gives an array of the module under a name that
+    the run tells, and fills."""
+    for statement in function.nodes(Assign) if function.owner else ():
+        call, block, name = statement.expression, statement.parent, dotted(statement.targets[0])
+        if not isinstance(call, Call) or len(call.arguments) != 2 or not isinstance(block, Block):
+            continue
+        held, asked = call.arguments
+        computed = dotted(call.function) == "getattr" and not isinstance(asked, Constant)
+        if not computed or dotted(held) != function.receiver or len(statement.targets) != 1:
+            continue
+        bound = [n for other in block.body if other is not statement for n in names_assigned(other)]
+        if name is None or not {name, *names_in(asked)}.isdisjoint(bound):
+            continue
+        loops = [a.start for a in statement.ancestors() if isinstance(a, (For, While))]
+        uses, inside = list(_uses(function, name, statement)), set(below(block, Name))
+        own = [use for use in uses if use in inside]
+        others = (use.start for use in uses if use not in inside)
+        if all(start < min(loops, default=block.start) for start in others):
+            late = all(use.start > statement.start for use in own)
+            if late and any(_is_filled(use) and is_written(use) for use in own):
+                yield statement, own
 
 
 def _is_walked(statement: Assign, value: Expression | None) -> bool:

@@ -60,7 +60,8 @@ def _with_value(init, name, function):
         arrays = init(first)
         original = f"{name}_orig"  # of spectral_norm, which shares its memory with the weight until the first call
         for place in {name, original} & arrays.keys():
-            arrays[place] = function(arrays[place], again)
+            if not isinstance(arrays[place], dict):  # a param has no state, a buffer no params
+                arrays[place] = function(arrays[place], again)
         return {
             place: array for place, array in arrays.items() if array is not None or place != name
         }

@@ -8,7 +8,7 @@ x = F.dropout(x)    x = nn.dropout(x, key=jax.random.key(0))
 from ...facts.memory.paths import spelled
 from ...facts.values.lattice import Module
 from ...model.effects import Apply, Key, Mode, New, Read, Support, Unconverted, Write
-from ...model.expressions import Attribute, Call, Lambda, Name
+from ...model.expressions import Attribute, Call, Constant, Lambda, Name
 from ...model.names import names_assigned, names_in
 from ...model.node import Expression
 from ...model.program import Class, File, Parameter
@@ -84,5 +84,5 @@ def _write(write: Write, file: File, reports: Reports) -> None:
     made.adopt()
     block = write.parent
     assert isinstance(block, Block)
-    call = beginning(holder, target.name, made)
+    call = beginning(holder, Constant(target.name), made)
     block.substitute(write, [ExpressionStatement(call)])

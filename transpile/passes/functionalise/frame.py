@@ -231,6 +231,13 @@ class Frame:
         first = [m for m in made if isinstance(m, Call) and dotted(m.function) == "next"]
         return getattr(of(node), "param", False) and bool(held or first)
 
+    def is_computed(self, node: Any) -> bool:
+        """Whether a constructor writes an array of its own under a name that the run tells."""
+        asks = isinstance(node, Call) and dotted(node.function) == "getattr"
+        if self.traced or not asks or len(node.arguments) != 2 or not is_tensor(node):
+            return False
+        return self.state.paths.is_self(node.arguments[0])
+
     def is_outer(self, node: Any) -> bool:
         """Whether a name is one of the function or file around: bound here, it would be another."""
         return isinstance(node, Name) and node.id not in self.own

@@ -6,7 +6,7 @@ from ...facts.memory import View
 from ...facts.memory.spellings import is_tensor
 from ...facts.values.lattice import MISSING, SHAPE, External, Method, Static, Tensor, Torch, Value
 from ...model.copy import clone
-from ...model.effects import Put, Read, Unconverted, Write
+from ...model.effects import NewArray, Put, Read, Unconverted, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Subscript
 from ...model.names import text
 from ...model.node import Expression, Node, Statement
@@ -108,6 +108,14 @@ def store(target: Expression, value: Expression, detached: bool = False) -> Stat
     if isinstance(target, Read):
         return Write(target, value, detached)
     return Assign([target], value)
+
+
+def registered(asked: Call, value: Expression) -> Statement:
+    """`setattr(self, name, Parameter(value))`, of what was `getattr(self, name)`."""
+    kind = "param" if getattr(asked.value, "param", False) else "buffer"
+    made = NewArray(Name("Parameter" if kind == "param" else "Buffer"), [value], None, kind)
+    made.value = asked.value
+    return ExpressionStatement(Call(Name("setattr"), [*map(clone, asked.arguments), made]))
 
 
 def source(node: Expression | Statement) -> str:

@@ -65,10 +65,11 @@ def rebind(
     if whole is not subject and frame.reshapes(nodes.called_by(node)) is not None:
         return _refuse(frame, subject, _UNKNOWN)  # `x.data.resize_(3)` leaves x its shape
     subject = whole
+    if frame.is_computed(subject):
+        return [nodes.registered(subject, value)]
     if frame.is_elsewhere(subject) and not frame.goes_over_params(subject):
         return _refuse(frame, subject, _ELSEWHERE)
-    prop = frame.property_of(subject)
-    if prop is not None:
+    if (prop := frame.property_of(subject)) is not None:
         held = _held_by(frame, subject, prop)
         if held is None:
             return _refuse(frame, subject, _PROPERTY)
@@ -146,9 +147,7 @@ def _rebind_view(
         return _refuse(frame, subject, _UNKNOWN)
     if view.kind == "cast":
         return _refuse(frame, subject, _UNKNOWN)
-    back = _put(frame, subject, value)
-    if back is None:
-        back = nodes.put_back(subject, view, value)
+    back = _put(frame, subject, value) or nodes.put_back(subject, view, value)
     if back is None:
         return _refuse(frame, subject, _UNKNOWN)
     return rebind(frame, view.base, back, node, detached)

@@ -1,9 +1,10 @@
 """The names of a constructor's that hold arrays, and statements and branches that go."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from ....facts import host
-from ....facts.values.lattice import NONE, UNKNOWN, Sequence, Tensor
+from ....facts.bindings.activity import bound
+from ....facts.values.lattice import NONE, UNKNOWN, Module, Sequence, Tensor
 from ....model.effects import Key, Read
 from ....model.expressions import (
     Attribute,
@@ -18,6 +19,9 @@ from ....model.names import is_target, target_names
 from ....model.node import Expression, Node, Statement
 from ....model.program import Function
 from ....model.statements import Assign, Block, Pass
+
+LISTS = ("ParameterList", "ParameterDict")
+GROWING = frozenset(("append", "extend", "insert", "update"))
 
 
 def arrays_of(function: Function) -> set[str]:
@@ -109,3 +113,30 @@ def filling(name: Name) -> Expression | None:
         return None
     listed = isinstance(call.arguments[0], (Display, Comprehension))
     return call if around.name == "append" or around.name == "extend" and listed else None
+
+
+def made_once(function: Function) -> Iterator[tuple[str, Assign]]:
+    """The arrays that a function binds to a name of their own, once."""
+    found = arrays_of(function)
+    bindings: dict[str, list[Assign]] = {}
+    for assign in function.nodes(Assign):
+        for name in bound(assign):
+            bindings.setdefault(name, []).append(assign)
+    given = {p.name for p in function.parameters}
+    for name, assigns in bindings.items():
+        if name in found and name not in given and len(assigns) == 1:
+            if isinstance(assigns[0].targets[0], Name) and not assigns[0].operator:
+                yield name, assigns[0]
+
+
+def is_of_list(method: Expression) -> bool:
+    """Whether this puts params into a list or dict of them: `self.scales.append`."""
+    growing = isinstance(method, Attribute) and method.name in GROWING
+    return growing and holds_params(method.object)  # type: ignore[attr-defined]
+
+
+def holds_params(module: Expression) -> bool:
+    """Whether this is a list or dict of params."""
+    held = module.value
+    refs = held.refs if isinstance(held, Module) and not held.open else []
+    return bool(refs) and all(ref in {f"torch.nn.{word}" for word in LISTS} for ref in refs)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ....model.copy import Change, clone, rebuilt
 from ....model.effects import Support
-from ....model.expressions import Call, Constant, Lambda, Name
+from ....model.expressions import Call, Lambda, Name
 from ....model.names import dotted, names_in
 from ....model.node import Expression, Node
 from ....model.operators import Binary
@@ -22,11 +22,11 @@ _DRAWN = {
 _WHOLE = {"jnp.zeros_like": "zeros", "jnp.ones_like": "ones"}
 
 
-def beginning(holder: Expression, name: str, made: Lambda) -> Call:
+def beginning(holder: Expression, name: Expression, made: Lambda) -> Call:
     """What gives an array another initial value, which a function of the first and a key makes."""
     found = _initializer(made)
     word = "reinitialise" if found is None else "set_initializer"
-    return Call(Support(word), [holder, Constant(name), found or made])
+    return Call(Support(word), [holder, name, found or made])
 
 
 def _initializer(made: Lambda) -> Expression | None:

@@ -4,10 +4,9 @@ setattr(self, f"w{i}", Parameter(v))  setattr(self, f"w{i}", nn.Parameter(lambda
 nn.init.zeros_(m.bias)                nn.set_initializer(m, "bias", jax.nn.initializers.zeros)
 """
 
-from collections.abc import Iterator
+from typing import Any
 
-from ....facts.bindings.activity import bound
-from ....facts.values.lattice import Mapping, Module, Sequence, Tensor
+from ....facts.values.lattice import Mapping, Sequence, Tensor
 from ....model.constants import is_none
 from ....model.copy import clone
 from ....model.effects import BUFFER, PARAM, Declare, Key, New, NewArray, Read, Support, Walk, Write
@@ -23,7 +22,7 @@ from ....model.expressions import (
     Subscript,
 )
 from ....model.fresh import taken
-from ....model.names import is_own, names_in, text
+from ....model.names import below, dotted, is_own, names_in, text
 from ....model.node import Expression, Node
 from ....model.operators import Conditional
 from ....model.program import Function, Parameter
@@ -33,16 +32,14 @@ from ...reports import Reports
 from ...threading.keys import Form, Keys
 from ...ties import UNSEEN
 from ..plan import Plan
-from .arrays import arrays_of, filling, take_out
+from .arrays import LISTS, filling, holds_params, is_of_list, made_once, take_out
 from .beginnings import draws
 from .events import Events, declares_none
 from .initializers import beginning
 from .kept import Kept
 from .walks import begin
 
-LISTS = ("ParameterList", "ParameterDict")
 _FILLED = "a list of params whose elements are not known: write it where the ParameterList is made"
-GROWING = frozenset(("append", "extend", "insert", "update"))
 
 
 class PutOff(Form):
@@ -52,7 +49,7 @@ class PutOff(Form):
         self.function, self.events = function, events
         self.plan, self.reports = plan, reports
         self._taken = taken(function)
-        self._made = dict(_made_once(function))  # arrays under names of their own
+        self._made = dict(made_once(function))  # arrays under names of their own
         self.kept = Kept(function, events.self_name, plan)
         self._drawn: dict[str, list[Name]] = {}
 
@@ -62,6 +59,8 @@ class PutOff(Form):
                 kind = self.events.kind(declare)
                 self._sides(declare.expression, "Parameter" if kind == PARAM else "Buffer")
         for made in self.function.nodes(NewArray):
+            if self._is_again(made):
+                continue
             word = "Buffer" if made.kind == BUFFER else "Parameter"
             value = made.arguments[0]
             made.replace(Call(Support(word), [self._later(value, made)]))
@@ -69,13 +68,13 @@ class PutOff(Form):
             if isinstance(new.function, Support) and new.function.name in LISTS and new.arguments:
                 self._listed(new.arguments[0])
         for call in self.function.nodes(Call):
-            if _is_of_list(call.function) and call.arguments:
+            if is_of_list(call.function) and call.arguments:
                 extended = call.function.name in ("extend", "update")  # type: ignore[attr-defined]
                 put = self._listed if extended else self._appended
                 put(call.arguments[-1])
         for assign in self.function.nodes(Assign):
             targets = [t for t in assign.targets if isinstance(t, Subscript)]
-            if assign.expression is not None and any(_holds_params(t.object) for t in targets):
+            if assign.expression is not None and any(holds_params(t.object) for t in targets):
                 self._sides(assign.expression, "Parameter")
         for walk in [*self.function.nodes(Walk), *self.function.nodes(For)]:
             function = begin(walk, lambda word: fresh(word, self._taken))
@@ -164,7 +163,7 @@ class PutOff(Form):
         if isinstance(value, Conditional):
             self._sides(value.body, word)
             self._sides(value.orelse, word)
-        elif isinstance(value, Subscript) and _holds_params(value.object):
+        elif isinstance(value, Subscript) and holds_params(value.object):
             self.reports.unconverted("tied-weight", value, UNSEEN)
         elif not is_none(value) and not _is_made(value):
             at = value.parent
@@ -226,23 +225,48 @@ class PutOff(Form):
             return
         block = write.parent
         assert isinstance(block, Block)
-        value, name = self._whole(write.value), target.name
-        names = names_in(value)
-        word = fresh(name if name.isidentifier() else "value", names)
-        holder = target.object
-        for read in [n for n in value.walk() if isinstance(n, Read)]:
-            if read.name == name and _same(read.object, holder):
-                if read is value:
-                    value = Name(word)
-                else:
-                    read.replace(Name(word))
+        name, reads = target.name, list(below(write.value, Read))
+        again = [r for r in reads if r.name == name and text(r.object) == text(target.object)]
+        begun = self._begun(write, write.value, again, target.object, Constant(name))
+        block.substitute(write, [ExpressionStatement(begun)])
+
+    def _is_again(self, made: NewArray) -> bool:
+        """`setattr(self, name, NewArray(v))` where v is made of what that was, or of its shape: it
+        begins with v, which is written here."""
+        call, statement = made.parent, None if made.parent is None else made.parent.parent
+        if not isinstance(call, Call) or not isinstance(statement, ExpressionStatement):
+            return False
+        asked = [text(a) for a in call.arguments[:2]]
+        again = [
+            c
+            for c in below(made.arguments[0], Call)
+            if dotted(c.function) == "getattr" and [text(a) for a in c.arguments] == asked
+        ]
+        if again:
+            holder, name = call.arguments[:2]
+            begun = self._begun(statement, made.arguments[0], again, holder, clone(name))
+            statement.expression.replace(begun)
+        return bool(again)
+
+    def _begun(
+        self, at: Node, value: Expression, again: list[Any], holder: Expression, name: Expression
+    ) -> Call:
+        """An array begins with a value; where that asks for the array, it has the first one."""
+        value = self._whole(value)
+        names, asked = names_in(value), name.constant if isinstance(name, Constant) else ""
+        word = fresh(asked if asked.isidentifier() else "value", names)
+        for read in again:
+            if read is value:
+                value = Name(word)
+            else:
+                read.replace(Name(word))
         key = fresh("key", names | {word})
         value, kept = self.kept.fields(value, (word, key))
-        defaults = [*self.kept.defaults(value, write), *kept]
+        defaults = [*self.kept.defaults(value, at), *kept]
         defaults = [p for p in defaults if p.name != word]
         made = Lambda([Parameter(word), Parameter(key), *defaults], value)
         self._give_keys(made, key)
-        block.substitute(write, [ExpressionStatement(beginning(holder, name, made))])
+        return beginning(holder, name, made)
 
     # --- keys -------------------------------------------------------------------------------------
 
@@ -257,33 +281,6 @@ class PutOff(Form):
         return self.split(key, count)
 
 
-def _made_once(function: Function) -> Iterator[tuple[str, Assign]]:
-    """The arrays that a function binds to a name of their own, once."""
-    found = arrays_of(function)
-    bindings: dict[str, list[Assign]] = {}
-    for assign in function.nodes(Assign):
-        for name in bound(assign):
-            bindings.setdefault(name, []).append(assign)
-    given = {p.name for p in function.parameters}
-    for name, assigns in bindings.items():
-        if name in found and name not in given and len(assigns) == 1:
-            if isinstance(assigns[0].targets[0], Name) and not assigns[0].operator:
-                yield name, assigns[0]
-
-
-def _is_of_list(method: Expression) -> bool:
-    """Whether this puts params into a list or dict of them: `self.scales.append`."""
-    growing = isinstance(method, Attribute) and method.name in GROWING
-    return growing and _holds_params(method.object)  # type: ignore[attr-defined]
-
-
-def _holds_params(module: Expression) -> bool:
-    """Whether this is a list or dict of params."""
-    held = module.value
-    refs = held.refs if isinstance(held, Module) and not held.open else []
-    return bool(refs) and all(ref in {f"torch.nn.{word}" for word in LISTS} for ref in refs)
-
-
 def _is_made(value: Expression) -> bool:
     """Whether it is written as made later already."""
     return (
@@ -291,7 +288,3 @@ def _is_made(value: Expression) -> bool:
         and isinstance(value.function, Support)
         and (value.function.name in ("Parameter", "Buffer"))
     )
-
-
-def _same(one: Expression, other: Expression) -> bool:
-    return text(one) == text(other)
