@@ -6,6 +6,7 @@ import torch
 
 from transpile import convert_source, from_torch
 
+from .dialects.verified import verify
 from .proof.comparison import assert_close
 from .small_programs import HEAD, both_modules
 
@@ -111,3 +112,35 @@ REFUSED = {
 def test_what_cannot_be_followed_is_refused(name):
     result = convert_source(written(REFUSED[name]))
     assert "module-value" in {d.id for d in result.diagnostics}, result.code
+
+
+FILLED = """
+class Layers(nn.ModuleList):
+    def __init__(self):
+        super().__init__()
+        self += [nn.Linear(4, 4), nn.Tanh()]
+        self[0] = nn.Linear(4, 4, bias=False)
+
+    def forward(self, x):
+        for layer in self:
+            x = layer(x)
+        return x
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = Layers()
+        self.layers.append(nn.Linear(4, 4))
+        self.layers += [nn.Tanh(), nn.Linear(4, 4)]
+        self.layers.extend([nn.Tanh()])
+        self.layers[2] = nn.Linear(4, 4, bias=False)
+
+    def forward(self, x):
+        return self.layers(x)
+"""
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_a_list_of_a_class_of_its_own_is_filled(target):
+    verify(HEAD + FILLED, "Net", "", [torch.rand(3, 4, dtype=torch.float64)], target)

@@ -273,3 +273,48 @@ def test_a_copy_is_walked_in_the_order_of_what_it_is_of():
     model = converted(result.code, result.support)["Net"]()
     assert not result.diagnostics and "nn.copied" in result.code
     assert (model.other.weight[...] == 2).all() and (model.other.bias[...] == 0).all()
+
+
+DROPOUTS = """
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class Twice(nn.Dropout):
+    def __init__(self, p, scale=1.0):
+        super().__init__(p=p, inplace=False)
+        self.scale = scale
+
+    def forward(self, x):
+        return F.dropout(x, self.p, self.training) * self.scale + super().forward(x)
+
+
+class Alpha(nn.AlphaDropout):
+    def __init__(self, p):
+        super().__init__(p)
+
+
+class Block(nn.Module):
+    def __init__(self, act=nn.Dropout, p=None):
+        super().__init__()
+        self.act = act() if p is None else act(p, inplace=True)
+
+    def forward(self, x):
+        return self.act(x)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.twice, self.alpha = Twice(0.0, 2.0), Alpha(0.0)
+        self.a, self.b, self.c = Block(), Block(act=nn.Dropout, p=0.0), Block(nn.Tanh)
+
+    def forward(self, x):
+        x = self.twice(x) * (1 - self.twice.p) + self.alpha(x)
+        return self.c(self.b(x)) if self.training else self.a(self.b(x))
+"""
+
+
+def test_dropouts_below_nnx_s_and_handed_on():
+    verify(DROPOUTS, "Net", "", [X], "flax")

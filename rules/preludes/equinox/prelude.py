@@ -89,6 +89,9 @@ class ModuleList(Sequential):
         self.layers = (*self.layers, *layers)
         return self
 
+    def __iadd__(self, layers):
+        return self.extend(layers)
+
     def append(self, layer):
         return self.extend([layer])
 

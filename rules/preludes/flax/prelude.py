@@ -61,6 +61,13 @@ def build(make, *args, rngs, **kwargs):
 Dropout = nnx.Dropout
 
 
+class HandedDropout(nnx.Dropout):
+    """A dropout with torch's arguments, of which a class is given to what builds it."""
+
+    def __init__(self, p=0.5, inplace=False, *, rngs):
+        super().__init__(p, rngs=rngs)
+
+
 class ModuleDict(nnx.Dict):
     """An `nnx.Dict` that keeps the order in which it was filled, as torch's does: after a split
     and a merge a plain one is sorted by name."""

@@ -25,12 +25,11 @@ from ..reports import Reports
 from ..threading.changes import child_set, is_applied, is_part_of_module, sets_on_module
 from ..ties import below
 from .bodies import freezes, is_read_below
-from .listed import makes_list, of_list, stored, with_layer, without_layer
+from .listed import is_list, makes_list, of_list, stored, with_layer, with_layers, without_layer
 from .loops import Loops
 from .places import Places, Unplaced
 from .plan import Plan
 
-_SEQUENTIAL = frozenset({"torch.nn.Sequential"})
 _FROZEN = "arrays have no requires_grad: say what is trained where gradients are taken"
 _YIELDED = "what runs here has the module as it was: give the changed module to what is called"
 
@@ -163,8 +162,11 @@ class Changing:
         if assign.expression.value == NONE:  # `done = zero(self.a)`, which gives nothing in torch
             filled = self._call(ExpressionStatement(clone(assign.expression)))
             return filled and [*filled, Assign([target], Constant(None))]
-        if _is_layer(target) and self.places.has(target):  # `self.net[1] = nn.Tanh()`
-            return self.places.store(target, assign.expression)
+        if assign.operator and is_list(self.plan.project, target.value):
+            return with_layers(self.places, target, assign.expression)
+        held = target.object.value if isinstance(target, Subscript) else None
+        if is_list(self.plan.project, held) and self.places.has(target):
+            return self.places.store(target, assign.expression)  # `self.net[1] = nn.Tanh()`
         if not is_part_of_module(target) or self.places.is_own_attribute(target):
             return None
         assert isinstance(target, Attribute)
@@ -255,9 +257,3 @@ class Changing:
         last = function.body.body[-1]
         if not isinstance(last, Return):
             function.body.append([Return(Name(name))])
-
-
-def _is_layer(target: Expression) -> bool:
-    """Whether a target is a layer of a Sequential, which is frozen as any module."""
-    held = target.object.value if isinstance(target, Subscript) else None
-    return isinstance(held, Module) and not held.open and held.classes == _SEQUENTIAL

@@ -12,7 +12,7 @@ init(self.a)                                     self.a = init(self.a)[0]
 from ...facts.values.lattice import Method, Module, Value
 from ...model.copy import clone
 from ...model.effects import Support
-from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Subscript
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Starred, Subscript
 from ...model.node import Expression, Statement
 from ...model.program import Class, Function
 from ...model.project import Project
@@ -21,6 +21,7 @@ from .places import Places, Unplaced
 
 _ADDING = ("add_module", "register_module", "append")
 _FILLING = ("extend", "insert")
+_FILLED = "a module that is filled has been built: append layer by layer"
 _HIDDEN = "a function changes modules that it is given in a way not known"
 
 
@@ -67,16 +68,27 @@ def with_layer(places: Places, call: Call, project: Project) -> list[Statement] 
     function, value = call.function, call.function.value
     if not isinstance(function, Attribute) or not isinstance(value, Method):
         return None
-    if not _is_sequential(value.receiver) and not _is_own_list(project, value.receiver):
+    if not is_list(project, value.receiver):
         return None
+    if value.name == "extend" and len(call.arguments) == 1:
+        return with_layers(places, function.object, call.arguments[0])
     if value.name in _FILLING:
-        raise Unplaced("a module that is filled has been built: append layer by layer")
+        raise Unplaced(_FILLED)
     if value.name not in _ADDING or any(call.keywords):
         return None
     if not places.has(function.object) or len(call.arguments) not in (1, 2):
         return None
     made = Call(Support("with_layer"), [clone(function.object), *reversed(call.arguments)])
     return places.store(function.object, made)
+
+
+def with_layers(places: Places, holder: Expression, given: Expression) -> list[Statement]:
+    """`self.blocks += [nn.Tanh(), nn.Linear(4, 4)]`: one layer more, and one more."""
+    listed = given.elements if isinstance(given, Display) else []
+    if not places.has(holder) or not listed or any(isinstance(e, Starred) for e in listed):
+        raise Unplaced(_FILLED)
+    each = [Call(Support("with_layer"), [clone(holder), layer]) for layer in listed]
+    return [statement for made in each for statement in places.store(clone(holder), made)]
 
 
 def without_layer(places: Places, statement: Delete) -> list[Statement] | None:
@@ -94,13 +106,16 @@ def without_layer(places: Places, statement: Delete) -> list[Statement] | None:
     return places.store(target.object, made)
 
 
-def _is_own_list(project: Project, holder: Value) -> bool:
-    """Whether it is of a class of the user's below Sequential or ModuleList, no Python list."""
+def is_list(project: Project, holder: Value | None) -> bool:
+    """Whether it is a Sequential, or of a class of the user's below that or ModuleList, and no
+    Python list: it is frozen as any module."""
+    if _is_sequential(holder):
+        return True
     refs = holder.refs if isinstance(holder, Module) and not holder.is_self else []
     bases = [project.torch_base(r) for r in refs if isinstance(r, Class)]
     lists = ("torch.nn.Sequential", "torch.nn.ModuleList")
     return len(bases) == len(refs) > 0 and all(base in lists for base in bases)
 
 
-def _is_sequential(holder: Value) -> bool:
+def _is_sequential(holder: Value | None) -> bool:
     return isinstance(holder, Module) and holder.refs == ["torch.nn.Sequential"]

@@ -4,7 +4,7 @@ a module is wanted."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 from ...facts.calls import applied
 from ...facts.program import ProgramFacts
@@ -97,18 +97,21 @@ class Building(Program):
         above = call.function
         if ran := applied(self.modules.project, above):
             return [function for pair in ran for function in pair if function is not None]
-        if isinstance(above, Attribute) and isinstance(above.object, Call):
-            if dotted(above.object.function) == "super":
-                cls = call.nearest(Class)
-                lineage = self.modules.lineage(cls) if cls is not None else []
-                given = above.object.arguments  # `super(Base, self)` begins behind Base
-                named = dotted(given[0]) if given else None
-                at = next((i for i, c in enumerate(lineage) if c.name == named), 0)
-                lineage = lineage[at + 1 :]
-                own = (self.modules.home(c).methods(c).get(above.name) for c in lineage)
-                return [f for f in [next(filter(None, own), None)] if f is not None]
+        if isinstance(above, Attribute) and _is_super(above.object):
+            own = (self.modules.home(c).methods(c).get(above.name) for c in self.behind(call))
+            return [f for f in [next(filter(None, own), None)] if f is not None]
         method = self.modules.of_layer(above)
         return [] if method is None else [method]
+
+    def behind(self, call: Call) -> list[Class]:
+        """The classes in which `super().f(x)` looks, in their order."""
+        cls, asked = call.nearest(Class), getattr(call.function, "object", None)
+        if cls is None or not _is_super(asked):
+            return []
+        lineage, given = self.modules.lineage(cls), asked.arguments
+        named = dotted(given[0]) if given else None  # `super(Base, self)` begins behind Base
+        at = next((i for i, c in enumerate(lineage) if c.name == named), 0)
+        return lineage[at + 1 :]
 
     def handed(self, call: Call) -> list[tuple[Expression, Function]]:
         """The functions of the program that a call is given as values: `net.apply(init)`."""
@@ -153,3 +156,7 @@ class Building(Program):
 
 def calls(function: Function) -> list[Call]:
     return [n for n in function.body.walk() if isinstance(n, Call)]
+
+
+def _is_super(node: Any) -> TypeGuard[Call]:
+    return isinstance(node, Call) and dotted(node.function) == "super"

@@ -17,18 +17,20 @@ from ...model.effects import (
     Support,
     Unconverted,
 )
-from ...model.expressions import Attribute, Call, Constant, Name, Subscript
+from ...model.expressions import Attribute, Call, Constant, Dictionary, Display, Name, Subscript
 from ...model.names import dotted
-from ...model.node import Expression
+from ...model.node import Expression, Node
 from ...model.operators import Conditional, Unary
 from ...model.positions import source_of
+from ...model.program import Parameter
+from ...model.statements import Assign, Return
 from .. import leaves
 from ..faults import raising
 from ..ties import run_by
 from .checkpoints import checkpoint
 from .control import scan_layers
 from .evaluation import drawn_in_training
-from .layers import DEFAULTS, KEPT, LEFT_OUT, METHODS, RENAMED, REPLACED, UNWRITTEN
+from .layers import DEFAULTS, HANDED, KEPT, LEFT_OUT, METHODS, RENAMED, REPLACED, UNWRITTEN
 from .lowering import Lowering, nnx
 from .program import DETERMINISTIC, RUNNING_AVERAGE, dotted_read
 from .reads import by_name, with_tied
@@ -109,6 +111,9 @@ def apply(low: Lowering, node: Call) -> None:
     if walked(low, node):
         return
     taken = {low.plan.takes[t] for t in low.plan.targets(node) if t in low.plan.takes}
+    above = low.plan.begins_above(node)
+    if above is not None and low.plan.needs_rngs(above):
+        taken.add("rngs")  # also where it is a base's: `class Noisy(nn.AlphaDropout)`
     if not taken:
         if isinstance(node, Apply):
             low.edits.become(node, lambda n: Call(n.function, n.arguments, n.keywords))
@@ -119,6 +124,8 @@ def apply(low: Lowering, node: Call) -> None:
     def edit(node: Call) -> None:
         plain = Call(node.function, node.arguments, node.keywords)
         node.become(plain)
+        if above is not None and low.plan.is_library(above) and above.name in REPLACED:
+            _as_flax_has_it(plain, above.name)
         plain.append(given, word)
 
     low.edits.change(node, edit)
@@ -222,8 +229,20 @@ def support(low: Lowering, node: Support) -> None:
     if isinstance(parent, New) and parent.function is node and node.name in REPLACED:
         low.edits.change(node, lambda n: n.replace(nnx(REPLACED[n.name])))
         return
-    made = nnx(REPLACED[node.name]) if node.name in REPLACED else low.support(node.name)
-    low.edits.replace(node, made)
+    name = HANDED.get(node.name, node.name) if _is_handed(node) else node.name
+    low.edits.replace(node, nnx(REPLACED[name]) if name in REPLACED else low.support(name))
+
+
+def _is_handed(node: Support) -> bool:
+    """Whether what is to be called somewhere is given on: `Block(act=nn.Dropout)`."""
+    inner: Node = node
+    while isinstance(around := inner.parent, Display):
+        inner = around
+    if isinstance(around, Call):
+        asking = dotted(around.function) in ("isinstance", "issubclass")
+        return around.function is not inner and not asking
+    default = isinstance(around, Parameter) and around.default is inner
+    return default or isinstance(around, (Assign, Conditional, Dictionary, Return))
 
 
 def library_name(low: Lowering, node: Name) -> None:

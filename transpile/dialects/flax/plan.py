@@ -76,6 +76,11 @@ class Plan(Building):
             return bool(answers and answers.pop())
         return None
 
+    def begins_above(self, call: Call) -> Class | None:
+        """The class whose constructor `super().__init__(p)` runs, its own or one it inherits."""
+        begins = getattr(call.function, "name", "") == "__init__"
+        return next(iter(self.behind(call)), None) if begins else None
+
     def has_own_noise(self, cls: Class) -> bool:
         """Whether a class makes a stream: it draws, and none that it inherits from does."""
         above = self.modules.lineage(cls)[1:]
@@ -85,6 +90,8 @@ class Plan(Building):
         return self._names.get(cls, "noise")
 
     def _noise_name(self, cls: Class) -> str:
+        if any(c.name == "Dropout" and self.is_library(c) for c in self.modules.lineage(cls)):
+            return "rngs"  # the stream that an nnx.Dropout has
         return fresh("noise", {n for c in self._families[cls] for n in attributes(c)})
 
     def _solve(self) -> None:
@@ -105,6 +112,8 @@ class Plan(Building):
             self._ask_plain(function, inside, asked, built)
         elif function in self.building:
             own = function.name == "__init__" and self.has_own_noise(cls)
+            above = [self.begins_above(c) for c, _ in inside.calls]
+            own = own or any(c is not None and self.needs_rngs(c) for c in above)
             if inside.keys or asked or built or own:
                 self.takes[function] = "rngs"
         else:

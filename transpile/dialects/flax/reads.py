@@ -21,6 +21,7 @@ from ...model.expressions import (
 from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Binary, Boolean, Compare, Conditional, Unary
+from ...model.program import Class
 from ...model.statements import Assign, Block, If, Raise, Return
 from ..ties import Tied
 from .layers import RENAMED
@@ -242,11 +243,12 @@ def with_tied(low: Lowering, module: Expression, path: str, arrays: list[Tied]) 
 
 
 def attribute(low: Lowering, node: Attribute) -> None:
-    """`self.drop.p`, which is `self.drop.rate` of an nnx.Dropout."""
+    """`self.drop.p`, which is `self.drop.rate` of an nnx.Dropout, and of a class below it."""
     if low.in_library or node.name not in _OTHERWISE:
         return
     refs = getattr(node.object.value, "refs", ()) or _asked(node)
-    layers = [ref.rpartition(".")[2] if isinstance(ref, str) else "" for ref in refs]
+    bases = [low.plan.project.torch_base(r) if isinstance(r, Class) else r for r in refs]
+    layers = [(base or "").rpartition(".")[2] for base in bases]
     names = [RENAMED.get(layer, {}).get(node.name) for layer in layers]
     name = names[0] if names else None
     if not any(names):
