@@ -73,8 +73,11 @@ class ModeFlow:
             self.left = {path: self._last[path] for path in end if kept.get(path) != end[path]}
             self._leave_out_saved()
         except Unfollowed:
-            self.followed = False
-            self.statements, self.calls, self.reads, self.left = set(), {}, {}, {}
+            self.give_up()
+
+    def give_up(self) -> None:
+        self.followed = False
+        self.statements, self.calls, self.reads, self.left = set(), {}, {}, {}
 
     def _leave_out_saved(self) -> None:
         """What is only read to set the mode back."""

@@ -32,11 +32,14 @@ def follow(scene: Scene) -> ModeFlow | None:
     if not found and not any(map(_names_mode, scope.nodes(Attribute))):
         return None
     flow = ModeFlow(scene, scope, found)
+    met = {path for path in flow.left if _is_met_elsewhere(scene, scope, path)}
+    if met and _is_run_by_others(scene, scope):
+        flow.give_up()  # `self.freeze()`, and then `self.bn(x)`
     if not flow.followed and found:
         paths = ", ".join(sorted(found))
         scene.changes.report("module-mode", scope, f"{paths} is in training here: {_MODE}")
     for path, statement in flow.left.items():
-        if _is_met_elsewhere(scene, scope, path):
+        if path in met:
             message = f"the mode of {path} is set for the calls in {scope.name}() alone: {_MODE}"
             scene.changes.report("module-mode", statement, message)
     for statement in flow.statements:
@@ -57,10 +60,22 @@ def _is_met_elsewhere(scene: Scene, scope: Function, path: str) -> bool:
     if own != scene.own or not rest or scene.cls is None:
         return True
     name = rest.partition(".")[0]
-    family = {c for one in scene.project.family(scene.cls) for c in scene.project.ancestors(one)}
+    return any(n.name == name for f in _others(scene, scope) for n in f.nodes(Attribute))
+
+
+def _is_run_by_others(scene: Scene, scope: Function) -> bool:
+    """Whether another method runs this one of the same object."""
+    called = [c for f in _others(scene, scope) for c in f.nodes(Call)]
+    named = (c.function for c in called if isinstance(c.function, Attribute))
+    return any(n.name == scope.name and dotted(n.object) == scene.own for n in named)
+
+
+def _others(scene: Scene, scope: Function) -> list[Function]:
+    """The methods beside one, but what builds."""
+    below = scene.project.family(scene.cls) if scene.cls is not None else []
+    family = {c for one in below for c in scene.project.ancestors(one)}
     methods = [f for one in family for f in scene.project.methods(one).values() if f is not scope]
-    run = [f for f in methods if scene.stages.stage(f) != "building"]
-    return any(n.name == name for f in run for n in f.nodes(Attribute))
+    return [f for f in methods if scene.stages.stage(f) != "building"]
 
 
 def is_override(scene: Scene, function: Function) -> bool:
