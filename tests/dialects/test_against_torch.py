@@ -274,3 +274,36 @@ class Net(nn.Module):
 @pytest.mark.parametrize("target", ["flax", "equinox", "functional"])
 def test_params_under_computed_names(target):
     verify(COMPUTED, "Net", "4", [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
+SIDES_THAT_WRITE = '''
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+        self.register_buffer("low", torch.zeros(1))
+
+    def forward(self, x):
+        least = x.detach().min()
+        if self.calls == 0:
+            self.calls += 1
+            low = least
+        else:
+            low = torch.min(least, self.low)
+        self.low.copy_(low)
+        if x.sum() > 0:
+            self.calls += 1
+            y = torch.ones(4)
+        else:
+            y = 2
+        return x * self.low + y
+'''
+
+
+@pytest.mark.parametrize("target", ["flax", "equinox", "functional"])
+def test_sides_that_write_give_one_type(target):
+    verify(SIDES_THAT_WRITE, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)

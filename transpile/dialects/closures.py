@@ -41,7 +41,7 @@ class Closures:
         self, node: Cond, sides: tuple[Expression, Expression], operands: list[Expression]
     ) -> Expression:
         """The call that takes one of two sides."""
-        word = lax("cond") if _certain(node) else Support("choose")
+        word = lax("cond") if certain(node) else Support("choose")
         if self.module is not None and any(is_name(o, self.module) for o in operands):
             word = Call(Support("over_modules"), [word])
         return Call(word, [node.test, *sides, *operands])
@@ -70,7 +70,7 @@ class Closures:
         reverse: bool,
     ) -> Expression:
         """The call that goes over rows."""
-        guarded = not _certain(node)
+        guarded = not certain(node)
         call = Call(Support("scan") if guarded else lax("scan"), [step, start])
         if rows is not None:
             call.append(rows)
@@ -149,7 +149,7 @@ class Closures:
             count = over.count
             if count is None:
                 count = Call(Name("len"), [clone(over.rows[0][1])])
-            if counted or not _certain(node):  # a guarded scan asks the rows how many there are
+            if counted or not certain(node):  # a guarded scan asks the rows how many there are
                 index = over.index if counted and over.index is not None else "_"
                 rows.insert(0, (index, Call(jnp("arange"), [count])))
             else:
@@ -222,7 +222,7 @@ def jnp(word: str) -> Expression:
     return Attribute(Name("jnp"), word)
 
 
-def _certain(node: Cond | Scan) -> bool:
+def certain(node: Cond | Scan) -> bool:
     """Whether all that comes out is known to keep its shape and dtype."""
     return node.carry.same is True
 

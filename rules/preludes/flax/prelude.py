@@ -365,6 +365,13 @@ def assign(module, name, value):
     getattr(module, name)[...] = value
 
 
+def cond(pred, then, otherwise, *modules):
+    """``nnx.cond`` whose sides may differ as those of ``choose`` may."""
+    like = _joined(*(nnx.eval_shape(side, *modules) for side in (then, otherwise)))
+    sides = (lambda *given, side=side: _fitted(side(*given), like) for side in (then, otherwise))
+    return nnx.cond(pred, *sides, *modules)
+
+
 def bounded_loop(condition, body, carry, bound):
     """`nnx.while_loop` of at most `bound` turns, as a scan: it has a gradient backwards too."""
 

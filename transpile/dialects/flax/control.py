@@ -13,7 +13,7 @@ from ...model.names import target_names
 from ...model.node import Expression, Node, Statement
 from ...model.program import File
 from ...model.statements import Assign, Block, ExpressionStatement, For
-from ..closures import Closures
+from ..closures import Closures, certain
 from ..fresh import fresh
 from .lowering import Lowering, nnx
 
@@ -30,7 +30,8 @@ class Control(Closures):
     ) -> Expression:
         if not self.roots:
             return super().choose(node, sides, operands)
-        return Call(nnx("cond"), [node.test, *sides, *operands])
+        word = nnx("cond") if certain(node) else Support("cond")
+        return Call(word, [node.test, *sides, *operands])
 
     def repeat(
         self, node: Loop, condition: Expression, body: Expression, start: Expression
