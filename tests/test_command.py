@@ -29,6 +29,21 @@ def test_check_reports_by_its_exit_status(tmp_path, text, status):
     assert list(tmp_path.iterdir()) == [source]
 
 
+@pytest.mark.parametrize(("text", "status"), [(TORCH, 0), ("def f(:\n", 2)])
+def test_the_form_behind_the_passes_is_shown(tmp_path, text, status):
+    source = tmp_path / "model.py"
+    source.write_text(text)
+    done = command("convert", "--show", "model", source)
+    assert done.returncode == status and "Traceback" not in done.stderr
+    assert ("# model.py\n" in done.stdout and "    return jnp.exp(x)\n" in done.stdout) is (status == 0)
+    assert list(tmp_path.iterdir()) == [source]
+
+
+def test_a_conversion_says_where_to_write_or_what_to_show(tmp_path):
+    done = command("convert", tmp_path)
+    assert done.returncode == 2 and "--output" in done.stderr
+
+
 def test_a_bad_file_does_not_stop_the_others(tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "bad.py").write_text("def f(:\n")

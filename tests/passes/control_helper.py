@@ -4,7 +4,6 @@ what they make of it."""
 from pathlib import PurePosixPath
 from types import SimpleNamespace
 
-from tests.show import show
 from transpile.facts.values import solve
 from transpile.model import rule_files
 from transpile.model.carry import NO_EFFECTS
@@ -13,6 +12,7 @@ from transpile.model.project import Project
 from transpile.model.rule_files import load
 from transpile.passes import operations
 from transpile.source.lower import lower
+from transpile.source.show import show
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 RULES = rule_files.load()

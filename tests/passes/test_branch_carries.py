@@ -3,7 +3,6 @@
 import pytest
 
 from tests.passes.control_helper import Facts, program, run
-from tests.show import show
 from transpile.model.carry import Carried
 from transpile.model.control_flow import Cond
 from transpile.model.copy import clone
@@ -11,6 +10,7 @@ from transpile.model.effects import Read, Unset, Write
 from transpile.model.expressions import Name
 from transpile.model.statements import Assign
 from transpile.passes import branches
+from transpile.source.show import show
 from transpile.source.splice import write
 
 BEGUN = """

@@ -3,12 +3,12 @@
 import pytest
 
 from tests.passes.control_helper import Facts, program, run
-from tests.show import show
 from transpile import convert_source
 from transpile.model.carry import Effects
 from transpile.model.effects import Apply
 from transpile.model.expressions import Call, Name
 from transpile.passes import layers
+from transpile.source.show import show
 from transpile.source.splice import write
 
 # The body of `def f(self, x, mask)`, and what is made of it: nothing where it stays.

@@ -4,7 +4,6 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from tests.show import show
 from transpile.model.carry import Carried, Carry, Effects
 from transpile.model.control_flow import Cond, Loop, Scan
 from transpile.model.effects import (
@@ -30,6 +29,7 @@ from transpile.model.operators import Binary, Unary
 from transpile.model.program import Function
 from transpile.source.lower import lower
 from transpile.source.lower_ast import expression
+from transpile.source.show import show
 
 GATED = """class Gated:
     def __call__(self, x):  # of a batch

@@ -22,18 +22,24 @@ def main() -> None:
 
 @main.command()
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="File or directory to write.",
-)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File or directory to write.")
 @click.option("--target", type=click.Choice(TARGETS), default="functional", show_default=True)
-def convert(path: Path, output: Path, target: str) -> None:
+@click.option(
+    "--show",
+    type=click.Choice(["model"]),
+    help="Print what the passes make of it, before it is written for a target; write nothing.",
+)
+def convert(path: Path, output: Path | None, target: str, show: str | None) -> None:
     """Convert a file or a directory of PyTorch source to JAX."""
-    from .convert import OtherTarget, convert_path
+    from .convert import OtherTarget, convert_path, show_model
 
+    if (output is None) == (show is None):
+        raise click.UsageError("give the file or directory to write, --output, or --show model")
+    if output is None:
+        texts, failed = show_model(path)
+        click.echo("\n".join(f"# {name}\n{text}" for name, text in texts.items()), nl=False)
+        _print(failed)
+        sys.exit(2 if failed else 0)
     try:
         report = convert_path(path, output, target)
     except OtherTarget as error:

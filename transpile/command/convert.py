@@ -128,6 +128,18 @@ def convert_path(source: str | Path, out: str | Path | None, target: str = "func
     return report
 
 
+@_without_collection()
+def show_model(source: Path) -> tuple[dict[PurePosixPath, str], list[Diagnostic]]:
+    """The files of a program in JAX with self, the form in which the passes end, by their paths;
+    and why others could not be read."""
+    from . import dialect
+
+    single, report = source.is_file(), Report()
+    root = source.parent if single else source
+    sources = [*_read([source] if single else _files(source), root, report).values()]
+    return dialect.shown(sources, "" if single else _package(root, sources)), report.diagnostics
+
+
 def _package(root: Path, sources: Sequence[Source]) -> str:
     """The name of a directory that is a package; one from which packages are installed, or scripts
     are run, is none, whatever `__init__.py` lies there."""

@@ -76,6 +76,7 @@ from ..passes.recognise.layer_words import library
 from ..source.files import Source, syntax_error
 from ..source.formatting import format_changed
 from ..source.lower import lower
+from ..source.show import show
 from . import check_target
 from .cache import rulebook
 
@@ -201,6 +202,22 @@ def _fault(source: Source, error: Exception) -> Diagnostic:
 def _convert(
     sources: Sequence[Source], package: str, target: str, existing: str | None = None
 ) -> tuple[list[Written], str | None, list[Diagnostic]]:
+    project, facts, found, failed = _passed(sources, package)
+    dialect: Any = importlib.import_module(f"..dialects.{target}", __package__)
+    output = dialect.write(project, facts, existing)
+    return _files(sources, project, output, [*found, *output.diagnostics]), output.support, failed
+
+
+def shown(sources: Sequence[Source], package: str) -> dict[PurePosixPath, str]:
+    """Files in the form in which the passes end, JAX with self, as text to be read."""
+    project, *_ = _passed(sources, package)
+    return {file.path: show(file) for file in project.ordered}
+
+
+def _passed(
+    sources: Sequence[Source], package: str
+) -> tuple[Project, ProgramFacts, list[Diagnostic], list[Diagnostic]]:
+    """The program behind the passes, what they found, and the files that are no Python."""
     project, failed = Project(package, rulebook()), list[Diagnostic]()
     for source in sources:
         try:
@@ -214,10 +231,7 @@ def _convert(
     project.collect_again()
     facts = ProgramFacts(project, rulebook(), torch_layers())
     _solve(facts)
-    found += driver.run(project, facts, PASSES)
-    dialect: Any = importlib.import_module(f"..dialects.{target}", __package__)
-    output = dialect.write(project, facts, existing)
-    return _files(sources, project, output, [*found, *output.diagnostics]), output.support, failed
+    return project, facts, [*found, *driver.run(project, facts, PASSES)], failed
 
 
 def _solve(facts: ProgramFacts) -> None:

@@ -9,9 +9,9 @@ def __call__(self, x):
 from collections.abc import Callable
 from typing import Any
 
-from transpile.model.carry import Carry, Effects
-from transpile.model.control_flow import Collect, Cond, Loop, Repeat, Scan
-from transpile.model.effects import (
+from ..model.carry import Carry, Effects
+from ..model.control_flow import Collect, Cond, Loop, Repeat, Scan
+from ..model.effects import (
     Apply,
     BoundMethod,
     Declare,
@@ -29,13 +29,13 @@ from transpile.model.effects import (
     Walk,
     Write,
 )
-from transpile.model.expressions import Attribute
-from transpile.model.node import Expression, Node
-from transpile.model.program import File
-from transpile.model.statements import Block, OpaqueStatement
-from transpile.source.precedence import needs_parentheses
-from transpile.source.render import EXPRESSIONS, arguments
-from transpile.source.render_statements import INDENT, STATEMENTS
+from ..model.expressions import Attribute
+from ..model.node import Expression, Node
+from ..model.program import File
+from ..model.statements import Block, OpaqueStatement
+from .precedence import needs_parentheses
+from .render import EXPRESSIONS, arguments
+from .render_statements import INDENT, STATEMENTS
 
 COLUMN = 61  # where what is known of a block stands, beside its header
 _NOTES = "\0"  # between the two, until all lines are indented
