@@ -89,3 +89,20 @@ def test_functions_of_torch_itself_draw_too(word):
     x = jnp.ones((50, 40))
     drawn = [np.asarray(f(x, key=jax.random.key(seed))) for seed in (0, 1)]
     assert (drawn[0] != drawn[1]).any() and len(np.unique(drawn[0])) == 2, code
+
+
+def test_methods_that_no_call_runs_in_each_others_place_take_what_each_draws():
+    """`vali` of two experiments is called by each alone, `run` of one that only the run tells."""
+    body = (
+        "class Base:\n    def vali(self, x):\n        pass\n\n    def run(self, x):\n        pass\n\n\n"
+        "class A(Base):\n    def vali(self, x):\n        return x + 1\n\n"
+        "    def run(self, x):\n        return self.vali(x)\n\n\n"
+        "class B(Base):\n    def vali(self, x):\n        return x + torch.rand(x.shape)\n\n"
+        "    def run(self, x):\n        return self.vali(x)\n\n\n"
+        "def f(x, plain):\n    made = (A if plain else B)()\n    return made.run(x)\n"
+    )
+    result = convert_source(HEAD + body, "flax")
+    assert not result.diagnostics and "def vali(self, x):\n        return x + 1" in result.code, result.code
+    f, x = load(result)["f"], jnp.zeros(3)
+    assert (f(x, True, key=jax.random.key(0)) == 1).all()
+    assert (f(x, False, key=jax.random.key(0)) > 0).all()

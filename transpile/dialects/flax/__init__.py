@@ -58,6 +58,7 @@ from ..support import gather
 from ..support import write as write_support
 from . import arrays, calls, classes, control, reads, walks
 from .evaluation import write_in_training
+from .layers import REPLACED
 from .lowering import Lowering
 from .plan import Plan
 from .program import names_used
@@ -191,7 +192,7 @@ def _bases(project: Project, facts: ProgramFacts) -> Iterable[str]:
     """The layers that the user's classes extend."""
     for cls in project.classes():
         for base in facts.modules.lineage(cls):
-            if base.file in facts.modules.library.project.names:
+            if base.file in facts.modules.library.project.names and base.name not in REPLACED:
                 yield base.name
 
 

@@ -1,6 +1,7 @@
 """What is decided before anything is edited: who takes `rngs` or a key, and which classes have a
 stream of their own."""
 
+import functools
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -162,18 +163,34 @@ class Plan(Building):
         return found
 
     def _join(self) -> None:
-        """Methods that one call may run take the same."""
+        """Methods that one call may run take the same; of modules, all of a family, which are
+        called by those that hold them."""
         for function in list(self.takes):
-            cls = function.owner
+            cls, word = function.owner, self.takes[function]
             if cls is None or function.name == "__init__":
                 continue
-            word, of_module = self.takes[function], self.modules.is_module(cls)
-            if word != "rngs" and of_module:
-                continue
-            for one in self.family(cls) if of_module else self.project.family(cls):
-                other = self.modules.home(one).methods(one).get(function.name)
-                if other is not None and self.takes.get(other) != "rngs":
-                    self.takes[other] = word
+            if not self.modules.is_module(cls):
+                self._take(self._beside.get(function, ()), word)
+            elif word == "rngs":
+                homes = (self.modules.home(one).methods(one) for one in self.family(cls))
+                named = (methods.get(function.name) for methods in homes)
+                self._take((f for f in named if f is not None), word)
+
+    def _take(self, functions: Iterable[Function], word: str) -> None:
+        for function in functions:
+            if self.takes.get(function) != "rngs":
+                self.takes[function] = word
+
+    @functools.cached_property
+    def _beside(self) -> dict[Function, set[Function]]:
+        """The other functions that some call of a function may run instead."""
+        found: dict[Function, set[Function]] = {}
+        for call in (n for file in self.project.ordered for n in file.walk()):
+            together = self.targets(call) if isinstance(call, Call) else ()
+            if len(together) > 1:
+                for function in together:
+                    found.setdefault(function, set()).update(together)
+        return found
 
 
 def _is_repeated(node: Node, function: Function) -> bool:

@@ -21,7 +21,7 @@ from ...model.project import Project
 from ..growing import is_list
 from ..ties import ProgramTies, Tied
 from .begun import Begun, begun
-from .layers import FUNCTIONS
+from .layers import FUNCTIONS, REPLACED
 
 RUNNING = frozenset({"running_mean", "running_var", "num_batches_tracked"})
 DETERMINISTIC, RUNNING_AVERAGE = "deterministic", "use_running_average"
@@ -258,7 +258,7 @@ def names_used(files: Iterable[File], plan_names: Iterable[str] = ()) -> set[str
     """The definitions of the support file that files refer to."""
     found = set(plan_names)
     for file in files:
-        names = {n.name for n in file.walk() if isinstance(n, Support)}
+        names = {n.name for n in file.walk() if isinstance(n, Support)} - REPLACED.keys()
         found |= {FUNCTIONS.get(name, name) for name in names}
     return found
 
