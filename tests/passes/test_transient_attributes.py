@@ -53,6 +53,11 @@ CASES = {
         "b, n = x.shape\nh, w = x.size(2) // 2, len(x)\nreturn n, h",
         "",
     ),
+    "numbers that are counted": (
+        "self.n = list(range(min(len(x) // 2, self.limit)))\nreturn [x[j] for j in self.n]",
+        "n = list(range(min(len(x) // 2, self.limit)))\nreturn [x[j] for j in n]",
+        "",
+    ),
     "a size, read elsewhere": ("self.n = x.size(1)\nreturn self.n", None, "return self.n"),
     "a size that is read before it": ("y = self.n\nself.n = x.size(1)\nreturn self.n", None, ""),
     "a dict that begins anew": (

@@ -9,6 +9,14 @@ _ASKING = frozenset(("size", "dim"))
 _KNOWN = frozenset(("shape", "ndim", "dtype", "device"))
 
 
+def is_range(value: Expression | None) -> bool:
+    """Whether a value is numbers that Python counts: `range(n)`, `list(range(x.shape[1]))`."""
+    word = dotted(value.function) if isinstance(value, Call) else None
+    if word in ("list", "tuple"):
+        return len(value.arguments) == 1 and is_range(value.arguments[0])  # type: ignore[union-attr]
+    return word == "range"
+
+
 def is_size(value: Expression | None) -> bool:
     """Whether a value is what Python knows of arrays: `x.shape[0]`, `x.size(1) // 2`, `x.dtype`."""
     if isinstance(value, Subscript):

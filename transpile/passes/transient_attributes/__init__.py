@@ -5,9 +5,10 @@
     n, self.width = x.shape                        return (x * self.freqs + mask).view(-1, width)
     return (x * self.freqs + self.mask).view(-1, self.width)
 
-A cast is one of each call, of the value that the model was built with, and so is a size: under jit
-Python knows it in that call alone. So is what `self.outputs = {}` begins anew. Where others read or
-set the attribute too it stays as it is: they would not see it.
+A cast is one of each call, of the value that the model was built with, and so are a size and what
+is counted, `list(range(n))`: under jit Python knows it in that call alone. So is what
+`self.outputs = {}` begins anew. Where others read or set the attribute too it stays as it is: they
+would not see it.
 
 What a constructor does with them is in constructed.py.
 """
@@ -15,7 +16,7 @@ What a constructor does with them is in constructed.py.
 from collections.abc import Iterator
 from typing import Any
 
-from ...facts.size_syntax import is_size
+from ...facts.size_syntax import is_range, is_size
 from ...model.constants import is_none
 from ...model.expressions import Attribute, Call, Constant, Dictionary, Display
 from ...model.names import dotted, everywhere, is_target
@@ -60,7 +61,7 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
                 _remove(assign, changes)
                 continue
             for target, given in _own(assign, me):
-                if moved is None and not is_size(given) and not is_fresh(given):
+                if not (moved or is_size(given) or is_range(given) or is_fresh(given)):
                     continue
                 reads = _reads(assign, target, function, cls, named, is_fresh(given))
                 if reads or reads is not None and moved is None:
