@@ -220,4 +220,6 @@ def where_method(input, condition, other):
 def masked_fill(input, mask, value):
     if isinstance(value, float) and not known(jnp.issubdtype(input.dtype, jnp.integer)):
         return jnp.where(mask, value, input)
+    if isinstance(value, int) and known(jnp.issubdtype(input.dtype, jnp.floating)):
+        return jnp.where(mask, value, input)
     return jnp.where(mask, value, input).astype(input.dtype)

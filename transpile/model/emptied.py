@@ -20,9 +20,17 @@ def without_empty_branches(block: Block) -> None:
     for statement in list(block.body):
         if isinstance(statement, If):
             if _is_left_empty(statement):
-                leave_out(statement)
+                _leave_out(statement, block)
             else:
                 _without_empty_side(statement)
+
+
+def _leave_out(node: If, block: Block) -> None:
+    """Its comments went along with what it did, or stand in its place."""
+    if len(block.body) > 1:
+        block.take(node)
+    else:
+        leave_out(node)
 
 
 def _is_left_empty(node: If) -> bool:

@@ -144,9 +144,7 @@ def parametrized_weight_norm(module, name="weight", dim=0):
     return register_parametrization(module, name, WeightNormFunction(dim))
 
 
-def parametrized_spectral_norm(
-    module, name="weight", n_power_iterations=1, eps=1e-12, dim=None, *, rngs
-):
+def parametrized_spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None, *, rngs):
     """Divide the weight of a layer by its largest singular value."""
     dim, weight = output_dim(module) if dim is None else dim, getattr(module, name)[...]
     function = SpectralNormFunction(weight, n_power_iterations, dim, eps, rngs=rngs)

@@ -62,9 +62,7 @@ def _with_value(init, name, function):
         for place in {name, original} & arrays.keys():
             if not isinstance(arrays[place], dict):  # a param has no state, a buffer no params
                 arrays[place] = function(arrays[place], again)
-        return {
-            place: array for place, array in arrays.items() if array is not None or place != name
-        }
+        return {place: array for place, array in arrays.items() if array is not None or place != name}
 
     return init_again
 
@@ -90,9 +88,7 @@ def _reinitialise_own(module, prefix, function):
         start = f"{prefix}." if prefix else ""
         names = [start + ".".join(str(entry.key) for entry in path) for path, _ in leaves]
         keys = jax.random.split(again, len(leaves) or 1)
-        return params | tree.unflatten(
-            function(name, leaf, k) for name, (_, leaf), k in zip(names, leaves, keys)
-        )
+        return params | tree.unflatten(function(name, leaf, k) for name, (_, leaf), k in zip(names, leaves, keys))
 
     module.init = init_again
 
@@ -121,9 +117,7 @@ def reset_parameters(module):
 
 def resets(module):
     """Whether a module can give itself initial values: it has a method for that, or is a layer that makes params."""
-    layers = (
-        cls for cls in type(module).__mro__ if cls.__module__ == __name__ and cls is not Module
-    )
+    layers = (cls for cls in type(module).__mro__ if cls.__module__ == __name__ and cls is not Module)
     return hasattr(module, "reset_parameters") or any("init" in vars(cls) for cls in layers)
 
 
@@ -168,16 +162,10 @@ def dry_run(function, *args, **kwargs):
 
     def trace(key):
         output, _ = run(*_beginnings(module, key), *args, key=key, training=True, **kwargs)
-        found.append(
-            jax.tree.map(
-                lambda y: Shape(y.shape, y.dtype) if isinstance(y, jax.Array) else y, output
-            )
-        )
+        found.append(jax.tree.map(lambda y: Shape(y.shape, y.dtype) if isinstance(y, jax.Array) else y, output))
 
     jax.eval_shape(trace, jax.random.key(0))
-    return jax.tree.map(
-        lambda y: jnp.zeros(y.shape, y.dtype) if isinstance(y, Shape) else y, found[0]
-    )
+    return jax.tree.map(lambda y: jnp.zeros(y.shape, y.dtype) if isinstance(y, Shape) else y, found[0])
 
 
 def _beginnings(module, key):

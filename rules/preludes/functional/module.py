@@ -21,16 +21,10 @@ class Module:
     unsaved = ()
 
     def init(self, key):
-        return {
-            name: child.init(jax.random.fold_in(key, i))
-            for i, (name, child) in enumerate(self.children())
-        }
+        return {name: child.init(jax.random.fold_in(key, i)) for i, (name, child) in enumerate(self.children())}
 
     def init_state(self, key):
-        return {
-            name: child.init_state(jax.random.fold_in(key, i))
-            for i, (name, child) in enumerate(self.children())
-        }
+        return {name: child.init_state(jax.random.fold_in(key, i)) for i, (name, child) in enumerate(self.children())}
 
     def children(self):
         """The submodules by name, each once: one that has two names has its params under the first."""
@@ -53,26 +47,16 @@ class Module:
 def call(method, params, state, *args, key=None, training=False, **kwargs):
     """Call a module's ``__call__`` with those of the effects that it takes; returns ``(y, state)``."""
     takes = _effects(method.__func__)
-    if "params" in takes:
-        args = (params, state, *args) if "state" in takes else (params, *args)
-    elif "state" in takes:
-        args = (state, *args)
-    if "key" in takes:
-        kwargs["key"] = key
-    if "training" in takes:
-        kwargs["training"] = training
-    output = method(*args, **kwargs)
+    given = {"params": params, "state": state, "key": key, "training": training}
+    first = [given[name] for name in ("params", "state") if name in takes]
+    words = {name: given[name] for name in ("key", "training") if name in takes}
+    output = method(*first, *args, **words, **kwargs)
     return output if "state" in takes else (output, state)
 
 
 @functools.cache
 def _effects(function):
-    return frozenset(inspect.signature(function).parameters) & {
-        "params",
-        "state",
-        "key",
-        "training",
-    }
+    return frozenset(inspect.signature(function).parameters) & {"params", "state", "key", "training"}
 
 
 class _Container(Module):
@@ -88,11 +72,7 @@ class _Container(Module):
     def places(self):
         """``(name, layer or None)`` for each place, in order."""
         empty = self._empty
-        return [
-            (name, v)
-            for name, v in vars(self).items()
-            if isinstance(v, Module) or v is None and name in empty
-        ]
+        return [(name, v) for name, v in vars(self).items() if isinstance(v, Module) or v is None and name in empty]
 
     def layers(self):
         """The places, but a layer used twice keeps its first name."""
@@ -209,10 +189,7 @@ class Copies(ModuleList):
             name = ".".join(str(entry.key) for entry in path)
             return own if changed & {name, name.rpartition(".")[0]} else jnp.copy(first)
 
-        return {
-            name: jax.tree_util.tree_map_with_path(value, own, params["0"])
-            for name, own in params.items()
-        }
+        return {name: jax.tree_util.tree_map_with_path(value, own, params["0"]) for name, own in params.items()}
 
 
 class ModuleDict(_Container):
@@ -270,9 +247,7 @@ class ParameterDict(ModuleDict):
     """A dict of parameters, in the order of their names where a plain dict gives them, as torch has them."""
 
     def update(self, parameters):
-        plain = hasattr(parameters, "items") and not isinstance(
-            parameters, (collections.OrderedDict, ModuleDict)
-        )
+        plain = hasattr(parameters, "items") and not isinstance(parameters, (collections.OrderedDict, ModuleDict))
         super().update(sorted(parameters.items()) if plain else parameters)
 
 

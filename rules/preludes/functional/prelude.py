@@ -59,7 +59,9 @@ def _taking(cls, effects):
         output, state = inner.apply(params, state, *args, key=key, training=training, **kwargs)
         return (output, state) if "state" in effects else output
 
-    run.__signature__ = inspect.Signature([inspect.Parameter(e, inspect.Parameter.KEYWORD_ONLY) for e in sorted(effects)])
+    run.__signature__ = inspect.Signature(
+        [inspect.Parameter(e, inspect.Parameter.KEYWORD_ONLY) for e in sorted(effects)]
+    )
     return type(cls.__name__, (cls,), {"__call__": run})
 
 

@@ -87,9 +87,7 @@ class SpectralNorm(Reparametrized):
     def init_state(self, key):
         matrix = self.matrix(self.initial_weight(key)[0])
         vectors = zip("uv", jax.random.split(key), matrix.shape)
-        start = {
-            f"{self.name}_{x}": unit(jax.random.normal(k, (n,)), self.eps) for x, k, n in vectors
-        }
+        start = {f"{self.name}_{x}": unit(jax.random.normal(k, (n,)), self.eps) for x, k, n in vectors}
         return {**self.module.init_state(key), **start}
 
     def matrix(self, weight):
@@ -115,9 +113,7 @@ class SpectralNorm(Reparametrized):
         weight = others.pop(f"{self.name}_orig")
         weight, u, v = self.normalize(weight, *(state[name] for name in names), training)
         rest = {name: value for name, value in state.items() if name not in names}
-        output, rest = self.module.apply(
-            {**others, self.name: weight}, rest, *args, training=training, **kwargs
-        )
+        output, rest = self.module.apply({**others, self.name: weight}, rest, *args, training=training, **kwargs)
         return output, {**rest, **dict(zip(names, (u, v)))}
 
 
@@ -131,19 +127,11 @@ class ParametrizedSpectralNorm(SpectralNorm):
     def init_state(self, key):
         matrix = self.matrix(self.initial_weight(key)[0])
         if matrix.shape[1] == 1:
-            raise ValueError(
-                "torch scales a weight of one axis to length 1 here: do that in your own layer"
-            )
-        u, v = (
-            unit(jax.random.normal(k, (n,)), self.eps)
-            for k, n in zip(jax.random.split(key), matrix.shape)
-        )
+            raise ValueError("torch scales a weight of one axis to length 1 here: do that in your own layer")
+        u, v = (unit(jax.random.normal(k, (n,)), self.eps) for k, n in zip(jax.random.split(key), matrix.shape))
         for _ in range(15):
             u, v = self.power_step(matrix, u, v)
-        return {
-            **self.module.init_state(key),
-            "parametrizations": {self.name: {"0": {"_u": u, "_v": v}}},
-        }
+        return {**self.module.init_state(key), "parametrizations": {self.name: {"0": {"_u": u, "_v": v}}}}
 
     def power_step(self, matrix, u, v):
         u = unit(matrix @ v, self.eps)
@@ -154,7 +142,5 @@ class ParametrizedSpectralNorm(SpectralNorm):
         weight = others.pop("parametrizations")[self.name]["original"]
         vectors = rest.pop("parametrizations")[self.name]["0"]
         weight, u, v = self.normalize(weight, vectors["_u"], vectors["_v"], training)
-        output, rest = self.module.apply(
-            {**others, self.name: weight}, rest, *args, training=training, **kwargs
-        )
+        output, rest = self.module.apply({**others, self.name: weight}, rest, *args, training=training, **kwargs)
         return output, {**rest, "parametrizations": {self.name: {"0": {"_u": u, "_v": v}}}}

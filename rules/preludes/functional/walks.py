@@ -17,20 +17,13 @@ def named_parameters(module, params=None):
 
     shapes = jax.eval_shape(first, jax.random.key(0))
     arrays = shapes if params is None else params
-    return iter(
-        [(".".join(path), functools.reduce(dict.__getitem__, path, arrays)) for path in paths]
-    )
+    return iter([(".".join(path), functools.reduce(dict.__getitem__, path, arrays)) for path in paths])
 
 
 def _paths(params):
     """The path of each array: of a module's own before those of its submodules, as torch lists them."""
     own = [(name,) for name, value in params.items() if not isinstance(value, dict)]
-    below = [
-        (name, *path)
-        for name, value in params.items()
-        if isinstance(value, dict)
-        for path in _paths(value)
-    ]
+    below = [(name, *path) for name, value in params.items() if isinstance(value, dict) for path in _paths(value)]
     return own + below
 
 
