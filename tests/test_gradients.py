@@ -15,6 +15,7 @@ from .small_programs import HEAD, compare, load, three
 pytestmark = pytest.mark.usefixtures("wide")
 
 SAMPLE = "def sample(t):\n    return {'z': t * 2, 'a': t * 3}\n\n"
+BORDER = "def border(m, v):\n    m[:, :1] = v\n\n"
 LEAVING = {
     "a dict that a function returns": SAMPLE + "def f(x, y):\n    with torch.no_grad():\n        out = sample(x)\n    return out['z'] * x",
     "a dict keeps its order": SAMPLE + "def f(x, y):\n    with torch.no_grad():\n        out = sample(x)\n    return sum(i * v for i, v in enumerate(out.values())) * x",
@@ -36,6 +37,10 @@ LEAVING = {
     "with an annotation": "with torch.no_grad():\n    z: torch.Tensor = x * 2\n    if x.dim() == (w := x * 3).dim():\n        z = z + w\nreturn z * x + w",
     "once where a parameter is set": "@torch.no_grad()\ndef g(t, n):\n    if n > 5:\n        t = t * 2\n    return t\n\ndef f(x, y):\n    return g(x, 3) * x + g(y, 7) * y",
     "what became part of a tensor": "@torch.no_grad()\ndef g(t):\n    z = torch.zeros(4, 6, dtype=torch.float64)\n    z.add_(t)\n    return z * 2\n\ndef f(x, y):\n    return g(x) * x",
+    "written in it by a function": BORDER + "def f(x, y):\n    with torch.no_grad():\n        z = x * 2\n        border(z, y[:, :1])\n        w = z + 1\n    return w * y",
+    "written by a function in a tensor from outside": BORDER + "def f(x, y):\n    z = x * 2\n    with torch.no_grad():\n        border(z, y[:, :1])\n        border(z[1:], 0.5)\n    return z * z * y",
+    "written by a function through data": BORDER + "def f(x, y):\n    z, w = x * 2, y * 3\n    border(z.data, 0.5)\n    border(w, x[:, :1])\n    return z * z * w",
+    "written by a function that gives another": BORDER.replace("v\n\n", "v\n    return v + 1\n\n") + "def f(x, y):\n    z = x * 2\n    with torch.no_grad():\n        s = border(z, y[:, :1])\n    return z * z * s",
     "in place of a tensor from outside": "z = x * 2\nwith torch.no_grad():\n    z.mul_(y)\n    z[0] = y[1]\n    z[1:] *= 2\n    torch.relu_(z)\nreturn z * z * y",
     "in place of a tensor from outside, of which the last call adds": "z = x * 2\nwith torch.no_grad():\n    z.mul_(y).add_(x)\nreturn z * z * y",
 }

@@ -5,6 +5,7 @@ from pathlib import PurePosixPath
 
 from transpile.facts.activity import Activity
 from transpile.facts.calls import Calls
+from transpile.facts.memory import Memory
 from transpile.facts.values import solve
 from transpile.model import rule_files
 from transpile.model.effects import Detached, Unconverted
@@ -27,6 +28,7 @@ class Facts:
         self.values = solve(project, RULES)
         self.calls = Calls(self.values)
         self.activity = Activity(project, self.values, self.calls)
+        self.memory = Memory(self.calls, RULES)
         self._stage = stage
 
     def stage(self, scope):

@@ -2,8 +2,9 @@
 does a function do to what it is given."""
 
 import functools
+from collections.abc import Iterator
 
-from ...model.expressions import Attribute, Lambda
+from ...model.expressions import Attribute, Call, Lambda
 from ...model.names import below, everywhere
 from ...model.node import Expression
 from ...model.program import File, Function
@@ -53,13 +54,11 @@ class Memory:
             state = flow.copy(env)
             subjects = [site.subject for site in sites(state, statement)]
             for call in calls_in(statement):
-                for target, made in summaries.targets(state, call):
+                for target, _ in summaries.targets(state, call):
                     changed = self.summary(target.function)
-                    given = self.program.calls.arguments(made, target)
-                    names = changed.parameters | changed.elements
-                    subjects += [argument for name, argument in given if name in names]
                     fields = [f for f in changed.fields if f.startswith("self.")]
                     found.update(filter(None, (state.here(target, call, f) for f in fields)))
+                subjects += self._arguments_written(state, call)
             roots = [written_root(subject, state.views) for subject in subjects]
             places = [p for root in roots if root is not None for p in state.made(root)]
             reached = {p for place in places for p in place.closure()}
@@ -69,6 +68,17 @@ class Memory:
                 )
                 found.update(shared)
         return found
+
+    def arguments_written(self, call: Call, scope: Scope) -> list[Expression]:
+        """What is given to functions of the user's that change it, or what it holds, in place."""
+        return list(self._arguments_written(self.state(scope), call))
+
+    def _arguments_written(self, state: Solved, call: Call) -> Iterator[Expression]:
+        for target, made in summaries.targets(state, call):
+            changed = self.summary(target.function)
+            names = changed.parameters | changed.elements
+            given = self.program.calls.arguments(made, target)
+            yield from (argument for name, argument in given if name in names)
 
     @functools.cached_property
     def begins_in_place(self) -> bool:

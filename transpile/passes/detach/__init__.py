@@ -203,4 +203,4 @@ def _root(node: Expression) -> str | None:
     return node.id
 
 
-PASS = Pass("detach", ("activity", "bindings", "stages"), run)
+PASS = Pass("detach", ("activity", "bindings", "memory", "stages"), run)

@@ -61,6 +61,7 @@ class Within:
         flag: Expression | None,
     ) -> None:
         self.changes, self.facts, self.flag = changes, facts, flag
+        self.function = function
         self.off: Off = facts.activity.off(node)
         self.own = self.off.own
         self.live = self._live(node, function) | self.off.mixed

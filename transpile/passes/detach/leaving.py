@@ -64,6 +64,10 @@ class Leaving:
         elif isinstance(node, Call):
             self._stored(node, _STORING)
             self._into(node)
+            around = node.nearest(Statement)
+            assert around is not None
+            for argument in filter(self.places.leaves, self._written(node)):
+                self._write(around, node, argument)
         for child in node.children() if descend else ():
             self.visit(child)
 
@@ -184,9 +188,17 @@ class Leaving:
             self._stored(call, None)
             self._into(call)
             return True
+        else:
+            written = self._written(call)
+            given = [argument for argument in given if argument not in written]
+            if not all(self._write(statement, call, a) for a in written if self.places.leaves(a)):
+                return False
         for argument in given:
             self._argument(argument)
         return True
+
+    def _written(self, call: Call) -> list[Expression]:
+        return self.within.facts.memory.arguments_written(call, self.within.function)
 
     def _write(self, statement: Statement, call: Call, subject: Expression) -> bool:
         """What a call writes is written through `.data`; False where a flag decides, which is

@@ -17,7 +17,7 @@ from . import nodes
 from .aliases import element_written, follow
 from .expressions import visit
 from .frame import Frame
-from .rebinding import rebind, written_path
+from .rebinding import kept, rebind, written_path
 
 
 def taken_back(frame: Frame, node: Statement) -> list[Statement]:
@@ -98,28 +98,39 @@ def _assigned(
     last: list[tuple[Expression, Name]] = []  # the assignment itself comes after the call's writes
     if own is not None:
         targets.append(_target(frame, own, last, "part"))
+    through_data = set[Expression]()  # what keeps its gradient
     for i, subject in enumerate(taken.subjects):
         if subject is None or lost is not None and lost[i]:
             targets.append(nodes.name("_"))
             continue
-        targets.append(_target(frame, clone(subject), stores, f"part_{i + 1}"))
+        one = clone(subject)
+        if frame.traced and not isinstance(one, Read) and subject.parent is not taken.call:
+            through_data.add(one)
+        targets.append(_target(frame, one, stores, f"part_{i + 1}", one in through_data))
         if not any(one is subject for one, _ in stores):
             _follow(frame, subject, call)
     followers, frame.after = frame.after, []
     made: list[Statement] = [Assign([nodes.tuple_of(targets)], call)]
     if len(targets) == 1 and stores:  # nothing else is taken: no name in between
-        made, stores = [*_set(frame, stores[0][0], call, made[0]), *frame.after], []
+        one = stores[0][0]
+        value = kept(frame, one, call) if one in through_data else call
+        made, stores = [*_set(frame, one, value, made[0]), *frame.after], []
         frame.after = []
     for one, name in [*stores, *last]:
-        made += [*_set(frame, one, clone(name), made[0]), *frame.after]
+        value = kept(frame, one, clone(name)) if one in through_data else clone(name)
+        made += [*_set(frame, one, value, made[0]), *frame.after]
         frame.after = []
     return [*made, *followers]
 
 
 def _target(
-    frame: Frame, one: Expression, stores: list[tuple[Expression, Name]], stem: str
+    frame: Frame,
+    one: Expression,
+    stores: list[tuple[Expression, Name]],
+    stem: str,
+    apart: bool = False,
 ) -> Expression:
-    if not is_element(one) and not isinstance(one, Read):
+    if not is_element(one) and not isinstance(one, Read) and not apart:
         return one
     name = nodes.name(frame.fresh(stem))
     stores.append((one, name))
