@@ -25,6 +25,23 @@ def test_functions(name):
     compare(TABLE + FUNCTIONS[name], three())
 
 
+ACT = "act = nn.ReLU(inplace=True)\n\n\n"
+CHAINED = {
+    "a function of a write": "def f(x, y):\n    a = x * 2\n    return F.relu(a.add_(y), inplace=True)",
+    "a function of a write, read again": "def f(x, y):\n    a = x * 2\n    b = torch.relu_(a.add_(y))\n    return a + b",
+    "a function by a flag": "def g(x, y, flag):\n    a = x * 2\n    b = F.relu(a.add_(y), inplace=flag)\n    return a - b * 2\n\n\ndef f(x, y):\n    return g(x, y, True) + g(x, y, False)",
+    "a layer of a write": "def f(x, y):\n    a = x * 2\n    act(a.add_(y))\n    return a * 2",
+    "a layer of a view": "def f(x, y):\n    a = x * 2\n    b = act(a.view(-1))\n    return a * 2 + y, b",
+    "a layer of what is new": "def f(x, y):\n    a = x * 2\n    b = act(a.mul(2).t())\n    return a * 2 + y, b",
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("wide")
+@pytest.mark.parametrize("name", CHAINED)
+def test_what_is_written_is_written_again(name):
+    compare(ACT + CHAINED[name], three())
+
+
 # the parameters of M's constructor, the layer that it makes, and what M is given
 LAYERS = {
     "by its place": ("d, act_layer=nn.ReLU", "act_layer(True)", {}),

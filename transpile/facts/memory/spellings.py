@@ -7,7 +7,7 @@ from typing import Any
 
 from ...model.constants import is_constant, is_none
 from ...model.effects import Read
-from ...model.expressions import Attribute, Call, Name, Starred, Subscript
+from ...model.expressions import Attribute, Call, Name, Starred
 from ...model.names import is_inplace
 from ...model.node import Expression
 from ...model.rulebook import Rulebook
@@ -61,8 +61,7 @@ class Spellings:
             return Written("function", first) if first is not None else None
         if isinstance(value, Module) and node.arguments and self.gives_back(value):
             subject = node.arguments[0]
-            named = isinstance(subject, (Name, Attribute, Subscript))
-            return Written("module", subject) if named and is_tensor(subject) else None
+            return Written("module", subject) if is_tensor(subject) else None
         if isinstance(node, Call) and self.is_handed(node) and self.says_inplace(node):
             return Written("function", node.arguments[0])
         return None

@@ -146,9 +146,12 @@ def in_place(frame: Frame, node: Call, write: Written, used: bool = False) -> Ex
         visit_arguments(frame, node)
         subject = clone(subject) if subject is not node.function.object else subject
     else:
-        for argument in list(node.arguments):
+        for at, argument in enumerate(list(node.arguments)):
             if argument is not subject:
                 visit(frame, argument)
+            elif frame.spellings.written(argument) is not None:  # `F.relu_(x.add_(y))`
+                visit(frame, argument)
+                subject = node.arguments[at]
             elif write.form == "function" and not (used and is_detached(frame, subject)):
                 rewritten(frame, subject)
                 _strip(frame, subject)
