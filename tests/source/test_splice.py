@@ -187,6 +187,11 @@ EDITS = [
         "def f():\n    # what\n    n()\n    c\n",
     ),
     (
+        "def f():\n    try:\n        # why\n        a\n    except E:\n        # else\n        b\n    c\n",
+        on_statement("try", lambda block, s: block.unfold(s, s.handlers[0].body)),
+        "def f():\n    # why\n    # else\n    b\n    c\n",
+    ),
+    (
         "def f():\n    a  # first\n    b\n",
         on_statement("a", lambda block, s: block.insert_after(s, [statement("n"), statement("m")])),
         "def f():\n    a  # first\n    n()\n    m()\n    b\n",

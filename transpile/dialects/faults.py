@@ -78,8 +78,7 @@ def raising(node: Unconverted, spelled: Callable[[str], Expression]) -> Expressi
     kept = _runs_at_import(node) or isinstance(node.parent, Class)  # a decorator's runs then
     word = "Unconverted" if kept and not lost else "unconverted"
     blocks = sum(isinstance(around, Block) for around in node.ancestors())
-    beside = 4 * blocks + len(f'"{node.id}", "",')  # on the line of its arguments
-    text = _lines(node.source, LINE_LENGTH - beside)
+    text = _lines(node.source, LINE_LENGTH - 4 * blocks - 8)  # on a line of its own
     return Call(spelled(word), [Constant(node.id), Constant(node.source, text)])
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from ..model.block import is_made_pass
-from ..model.node import INSERTED, Statement
+from ..model.node import INSERTED, Node, Statement
 from ..model.statements import Block
 
 Piece = tuple[int, int, str]
@@ -122,3 +122,19 @@ def is_enclosed(text: str) -> bool:
     except SyntaxError:
         return False
     return True
+
+
+def is_long(statement: Node) -> bool:
+    return any(isinstance(part, Block) for part in statement.children())
+
+
+def home_of(node: Node) -> str:
+    """The indentation that the lines of a statement's text have: those of a simple one that is
+    rendered are from an expression of the user's."""
+    if node.start < 0 and not is_long(node):
+        node = next((n for n in node.walk() if n.start >= 0), node)
+    if node.start < 0 or node.file is None:
+        return ""
+    line = node.file.text.rfind("\n", 0, node.start) + 1
+    found = re.match(r"[ \t]*", node.file.text[line : node.start])
+    return found.group() if found else ""

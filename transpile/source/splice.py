@@ -15,7 +15,9 @@ from .lines import (
     comments_in,
     comments_of_replaced,
     filled,
+    home_of,
     is_enclosed,
+    is_long,
     lost_comments,
     moved,
     unsaid,
@@ -109,7 +111,7 @@ class Writer:
         text = self._quoted(node, self.part(node, child))
         start, end = child.slot
         if isinstance(node, Function) and child in node.decorators and start == end:  # a new one
-            return start, end, f"@{text}\n{_home(node)}"
+            return start, end, f"@{text}\n{home_of(node)}"
         if isinstance(node, Call) and child is not node.function:
             at = next(i for i, a in enumerate(node.arguments) if a is child)
             word = node.keywords[at]
@@ -134,9 +136,9 @@ class Writer:
         start, end = block.slot or (block.start, block.end)
         if block.start >= 0 and block.slot is None and not self._restated(block):
             return start, end, self.text(block)
-        text, made = node.file.text, self.lines(block, _home(node) + "    ")
+        text, made = node.file.text, self.lines(block, home_of(node) + "    ")
         if start == end:  # another side, where there was none
-            return start, end, f"\n{_home(node)}else:\n{made}"
+            return start, end, f"\n{home_of(node)}else:\n{made}"
         if text.startswith("elif", start):
             return start, end, f"else:\n{made}"
         while text[start - 1] in " \t":
@@ -150,9 +152,9 @@ class Writer:
         statements are others now."""
         if block.form not in ("inline", "elif") or not block.touched:
             return False
-        if block.form == "elif" and not all(_is_long(s) for s in block.body):
+        if block.form == "elif" and not all(is_long(s) for s in block.body):
             return True
-        return _others(block) or any(_is_long(s) for s in block.body if s.slot is not None)
+        return _others(block) or any(is_long(s) for s in block.body if s.slot is not None)
 
     def _block(self, block: Block) -> str:
         """The lines of a block that keeps its layout."""
@@ -174,15 +176,16 @@ class Writer:
             if others and ";" in gap and not gap.strip("; \t"):  # statements that shared a line
                 gap = f"\n{indent}" if out.strip() else ""
             own = statement.slot is None
+            again = [] if own else self._found_again(text[slice(*place)])
             if not own and statement.comments is not None:  # it stood elsewhere, and has its own
-                out += gap + self._line(statement, indent, commented=True).lstrip()
+                out += gap + "".join(f"{comment}\n{indent}" for comment in again)
+                out += self._line(statement, indent, commented=True).lstrip()
             else:
                 said = self.text(statement) if own else self._statement(statement, indent)
                 line = text[text.rfind("\n", 0, place[0]) + 1 : place[0]]
                 lost = [] if line.strip() else lost_comments(statement, said)
                 if not own and not line.strip():
-                    lost += comments_of_replaced(block, statement, said)
-                    lost += self._found_again(text[slice(*place)])
+                    lost += comments_of_replaced(block, statement, said) + again
                 out += gap + "".join(f"{comment}\n{line}" for comment in lost) + said
             at = place[1]
         out += self._gap(block, at, block.end)
@@ -236,16 +239,12 @@ class Writer:
 
     def _statement(self, statement: Statement, indent: str) -> str:
         """The text of a statement for another indentation; the first line has none."""
-        return moved(self.text(statement), _home(statement), indent)
+        return moved(self.text(statement), home_of(statement), indent)
 
 
 def _others(block: Block) -> bool:
     """Whether the statements of a block are others than the user's."""
     return bool(block.patches) or any(s.slot == INSERTED for s in block.body)
-
-
-def _is_long(statement: Node) -> bool:
-    return any(isinstance(part, Block) for part in statement.children())
 
 
 def _joint(call: Call, at: int) -> str:
@@ -281,18 +280,6 @@ def _equals(call: Call) -> str:
             spaced = call.file.text.endswith(" = ", 0, argument.start)
             return " = " if spaced else "="
     return "="
-
-
-def _home(node: Node) -> str:
-    """The indentation that the lines of a statement's text have: those of a simple one that is
-    rendered are from an expression of the user's."""
-    if node.start < 0 and not _is_long(node):
-        node = next((n for n in node.walk() if n.start >= 0), node)
-    if node.start < 0 or node.file is None:
-        return ""
-    line = node.file.text.rfind("\n", 0, node.start) + 1
-    found = re.match(r"[ \t]*", node.file.text[line : node.start])
-    return found.group() if found else ""
 
 
 def show(node: Any) -> str:
