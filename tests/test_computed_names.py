@@ -177,6 +177,7 @@ class Net(nn.Module):
         self.n = n
         for i in range(n):
             pos = nn.Parameter(torch.zeros(1, 4 + i))
+            nn.init.normal_(pos, std=0.1)
             setattr(self, f"pos{i + 1}", pos)
         for i in range(n):
             pos = getattr(self, f"pos{i + 1}")

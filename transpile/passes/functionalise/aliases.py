@@ -87,8 +87,8 @@ def _shared_around(frame: Frame, path: str) -> str | None:
 
 def _is_in_array(frame: Frame, path: str, node: Node) -> bool:
     """Whether an array of a module that has no name was made of it before: `[nn.Parameter(w)]`."""
-    made = (a for a in frame.scope.nodes(NewArray) if a.start < node.start)
-    return any(isinstance(v := a.arguments[0], Name) and v.id == path for a in made)
+    values = (a.arguments[0] for a in frame.scope.nodes(NewArray))
+    return any(isinstance(v, Name) and v.id == path and v.start < node.start for v in values)
 
 
 def _follow_each(frame: Frame, path: str, others: list[str], node: Node) -> None:
