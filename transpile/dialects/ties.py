@@ -104,6 +104,10 @@ class Ties:
         """Those of the modules below a path."""
         return [tied for tied in self._found if tied.holder.startswith(f"{path}.")]
 
+    def within(self, path: str) -> bool:
+        """Whether the module at a path, or one below it, has a tied array."""
+        return any(f"{tied.holder}.".startswith(path and f"{path}.") for tied in self._found)
+
     def array(self, holder: str | None, name: str) -> Tied | None:
         """Whose an array of a module is."""
         return next((tied for tied in self.of(holder) if tied.array == name), None)

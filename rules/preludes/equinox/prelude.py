@@ -3,7 +3,6 @@
 import dataclasses
 import functools
 import inspect
-import operator
 from collections import OrderedDict
 
 import equinox as eqx
@@ -315,7 +314,7 @@ def _part(layer, name):
 def with_data(module, path, value):
     """A module with another value for a param, whose gradient is that of the param: torch's
     ``param.data = value``."""
-    where = operator.attrgetter(path)
+    where = lambda module: functools.reduce(_part, path.split("."), module)
     old = where(module)
     return eqx.tree_at(where, module, lax.stop_gradient(value) + (old - lax.stop_gradient(old)))
 

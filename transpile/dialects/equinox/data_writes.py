@@ -12,10 +12,13 @@ from ...model.edits import block_of
 from ...model.effects import PARAM, Read, Support, Write
 from ...model.endings import completes
 from ...model.expressions import Call, Constant, Name
+from ...model.fresh import free, taken
+from ...model.node import Expression
 from ...model.program import Function
 from ...model.statements import Assign, ExpressionStatement, Return
+from ...source.lower_ast import expression
 from ..reports import Reports
-from ..threading.param_writers import is_plain
+from ..threading.param_writers import is_plain, named_walk, walk_of
 from ..threading.threads import calls_of
 from ..ties import below
 from .plan import Plan
@@ -35,11 +38,11 @@ def write_for_the_call(function: Function, plan: Plan, reports: Reports) -> None
         return
     me = function.receiver
     for write in list(function.nodes(Write)):
-        path = _path(write, function, plan)
-        if path is None or not is_plain(write, function):
+        path = _path(write, function, plan) if is_plain(write, function) else None
+        if path is None:
             continue
         reports.report("parameter-write", write, FOR_THE_CALL)
-        made = Call(Support("with_data"), [Name(me), Constant(path), clone(write.value)])
+        made = Call(Support("with_data"), [Name(me), path, clone(write.value)])
         block_of(write).substitute(write, [Assign([Name(me)], made)])
     for call in [c for c in calls_of(function) if plan.param_writers.run(c)]:
         statement = call.parent
@@ -52,13 +55,20 @@ def write_for_the_call(function: Function, plan: Plan, reports: Reports) -> None
             function.body.append([Return(Name(me))])
 
 
-def _path(write: Write, function: Function, plan: Plan) -> str | None:
-    """`conv.weight`, where a param of the module, or of one below it, gets other data, and is not
-    another's."""
-    target = write.target
+def _path(write: Write, function: Function, plan: Plan) -> Expression | None:
+    """`"conv.weight"`, where a param of the module, or of one below it, gets other data, and is not
+    another's; `f"conv.{name}"` of what a loop over params binds, by its name from here on."""
+    target, me = write.target, function.receiver
+    if (walk := walk_of(write)) is not None:
+        holder = below(walk[0].function.object, me)  # type: ignore[attr-defined]
+        if holder is None or plan.ties.of(function.owner).within(holder):
+            return None
+        names = taken(function)
+        _, name = named_walk(write, lambda word: free(word, names))
+        return expression(f'f"{holder}.{{{name}}}"') if holder else Name(name)
     if write.bound or not isinstance(target, Read) or target.kind != PARAM:
         return None
-    holder = below(target.object, function.receiver)
+    holder = below(target.object, me)
     if holder is None or plan.ties.of(function.owner).array(holder, target.name) is not None:
         return None
-    return f"{holder}.{target.name}" if holder else target.name
+    return Constant(f"{holder}.{target.name}" if holder else target.name)

@@ -10,11 +10,13 @@ The caller's params stay as they are, which is said. A method that gives nothing
 from ...model.copy import clone
 from ...model.effects import PARAM, Read, Support, Write
 from ...model.endings import completes
-from ...model.expressions import Call, Constant, Dictionary, Display, Name
+from ...model.expressions import Call, Constant, Dictionary, Display, Name, Starred
 from ...model.node import Expression
 from ...model.program import Function
 from ...model.statements import Assign, Block, ExpressionStatement, Return
+from ...source.lower_ast import expression
 from ..reports import Reports
+from ..threading.param_writers import named_walk, walk_of
 from ..threading.threads import calls_of
 from ..ties import below
 from .paths import Paths
@@ -43,6 +45,7 @@ def write_for_the_call(
         given = [Name(words.params), Display("tuple", keys), write.value]
         reports.report("parameter-write", write, FOR_THE_CALL)
         _put(write, Call(Support("with_data"), given), words)
+    walked = _write_walks(function, plan, paths, words, reports)
     calls = [c for c in calls_of(function) if plan.param_writers.run(c)]
     for call in calls:
         assert isinstance(call.parent, ExpressionStatement)
@@ -52,7 +55,33 @@ def write_for_the_call(
             statement.replace(Return(Name(words.params)))
         if completes(function.body):
             function.body.append([Return(Name(words.params))])
-    return bool(writes or calls)
+    return bool(writes or walked or calls)
+
+
+def _write_walks(
+    function: Function, plan: Plan, paths: Paths, words: Words, reports: Reports
+) -> bool:
+    """Put what loops over params write where these stand; whether there was such a loop.
+
+    for p in self.k.parameters():  →  for name, p in self.k.named_parameters():
+        p.data.mul_(0.9)                  path = ("k", *name.split("."))
+                                          params = nn.with_data(params, path, p * 0.9)
+    """
+    found = False
+    for write in list(function.nodes(Write)):
+        walk = walk_of(write)
+        module = walk[0].function.object if walk is not None else None  # type: ignore[attr-defined]
+        path = paths.of(module) if module is not None else None
+        holder = below(module, paths.self_name) if module is not None else None
+        if path is None or plan.ties.of(function.owner).within(holder or ""):
+            continue
+        _, name = named_walk(write, paths.fresh)
+        rest = Starred(expression(f'{name}.split(".")'))
+        keys = Display("tuple", [*map(clone, path.keys), rest])
+        reports.report("parameter-write", write, FOR_THE_CALL)
+        _put(write, Call(Support("with_data"), [Name(words.params), keys, write.value]), words)
+        found = True
+    return found
 
 
 def _has_place(write: Write, function: Function, plan: Plan, paths: Paths) -> bool:

@@ -2,12 +2,14 @@
 the place of nothing."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
+from ...facts.values.lattice import Method, Module
 from ...model.control_flow import Cond
 from ...model.effects import PARAM, Read, Write
-from ...model.expressions import Attribute, Call
-from ...model.names import is_own
-from ...model.node import Node
+from ...model.expressions import Attribute, Call, Display, Name
+from ...model.names import dotted, is_own, target_names, text
+from ...model.node import Expression, Node
 from ...model.program import Function
 from ...model.statements import Block, ExpressionStatement, For, If, Return
 from .signatures import Signatures
@@ -60,8 +62,67 @@ def _is_self(function: Attribute, by: Function) -> bool:
 
 
 def _is_of_param(write: Write) -> bool:
-    """Whether it writes a param by its name; a walk over params binds the name of one."""
-    return isinstance(write.target, Read) and write.target.kind == PARAM
+    """Whether it writes a param by its name, or by one that a walk over params binds."""
+    named = isinstance(write.target, Read) and write.target.kind == PARAM
+    return named or walk_of(write) is not None
+
+
+def walk_of(write: Write) -> tuple[Expression, Expression] | None:
+    """The list of params that a loop goes over, and what it binds of it, where that is the param
+    that is written: `for p, q in zip(self.a.parameters(), …): p.data.mul_(m)`. Nothing else in the
+    loop may ask for the params of that module, nor read this one once it is written."""
+    name, loop = getattr(write.target, "id", None), write.nearest(For)
+    if loop is None or name not in target_names(loop.target) or write.parent is not loop.body:
+        return None
+    over, bound = [loop.iterable], [loop.target]
+    if isinstance(loop.iterable, Call) and dotted(loop.iterable.function) == "zip":
+        if not isinstance(loop.target, Display):
+            return None
+        over, bound = loop.iterable.arguments, loop.target.elements
+    modules = [_listed(call) for call in over]
+    at = next((i for i, b in enumerate(bound) if name in target_names(b)), len(over))
+    if at >= len(over) or modules[at] is None or len(over) != len(bound):
+        return None
+    word, parts = over[at].function.name, target_names(bound[at])  # type: ignore[attr-defined]
+    mine, *others = (text(m) for m in (modules[at], *modules[:at], *modules[at + 1 :]) if m)
+    apart = not any(_is_below(o, mine) or _is_below(mine, o) for o in others)
+    later = loop.body.body[loop.body.body.index(write) + 1 :]
+    read = any(isinstance(n, Name) and n.id == name for s in later for n in s.walk())
+    whole = word == "parameters" and isinstance(bound[at], Name)
+    whole = whole or word == "named_parameters" and len(parts) == 2 and parts[1] == name
+    return (over[at], bound[at]) if apart and whole and not read else None
+
+
+def _is_below(path: str, other: str) -> bool:
+    return path == other or path.startswith((f"{other}.", f"{other}["))
+
+
+def _listed(call: Expression) -> Expression | None:
+    """The module whose params a call lists."""
+    function = call.function if isinstance(call, Call) and not call.arguments else None
+    if not isinstance(function, Attribute):
+        return None
+    value = function.value
+    if not isinstance(value, Method) or not isinstance(value.receiver, Module):
+        return None
+    return function.object if value.name in ("parameters", "named_parameters") else None
+
+
+def named_walk(write: Write, fresh: Callable[[str], str]) -> tuple[Expression, str]:
+    """The module over whose params a loop goes, and the name of each of these in it, which the loop
+    binds from here on: `for p in m.parameters()` as `for name, p in m.named_parameters()`."""
+    walk = walk_of(write)
+    assert walk is not None
+    call, bound = walk
+    assert isinstance(call, Call) and isinstance(call.function, Attribute)
+    if isinstance(bound, Display):
+        return call.function.object, target_names(bound)[0]
+    name = fresh("name")
+    bound.wrap(lambda bound: Display("tuple", [Name(name), bound]))
+    value = call.function.value
+    call.function.rename("named_parameters")
+    call.function.value = replace(value, name="named_parameters")
+    return call.function.object, name
 
 
 def is_plain(node: Node, function: Function) -> bool:
