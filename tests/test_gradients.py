@@ -43,6 +43,10 @@ LEAVING = {
     "written by a function that gives another": BORDER.replace("v\n\n", "v\n    return v + 1\n\n") + "def f(x, y):\n    z = x * 2\n    with torch.no_grad():\n        s = border(z, y[:, :1])\n    return z * z * s",
     "in place of a tensor from outside": "z = x * 2\nwith torch.no_grad():\n    z.mul_(y)\n    z[0] = y[1]\n    z[1:] *= 2\n    torch.relu_(z)\nreturn z * z * y",
     "in place of a tensor from outside, of which the last call adds": "z = x * 2\nwith torch.no_grad():\n    z.mul_(y).add_(x)\nreturn z * z * y",
+    "in place of a tensor from outside, by another name": "z = x * 2\nwith torch.no_grad():\n    w = z\n    w.mul_(y)\n    w[0] = y[1]\n    w[1:] *= 2\nreturn z * z * y",
+    "in place of a view of a tensor from outside": "z, h = x * 2, x * y\nwith torch.no_grad():\n    row, flat = z[0], h.view(-1)\n    row = z[1:]\n    part = h.t()\n    part *= 3\n    row.mul_(y[1:])\n    torch.relu_(part)\nreturn z * z * y + h * h",
+    "in place of rows of a tensor from outside": "z, h = x * 2, x * y\nwith torch.no_grad():\n    for row in z:\n        row.mul_(y[0])\n    a, b = h[0], h[1]\n    a.sin_()\n    b *= y[0]\n    c, d = z.split(3, 1)\n    e = d + c\nreturn z * z * y + h * h * e.sum()",
+    "in place of a copy of a tensor from outside": "z = x * 2\nwith torch.no_grad():\n    w = z.clone()\n    w.mul_(y)\n    z.add_(w)\nreturn z * z * y",
 }
 
 VARIABLES = {

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from ...facts.activity import COMPUTED, SAME, Off, may_carry
 from ...facts.bindings import Liveness
 from ...facts.casts import is_cast
+from ...facts.modules import pairs
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import BOOL, Class, Function, Static, Tensor, Torch
 from ...model import program
@@ -27,7 +28,7 @@ from ...model.expressions import (
 from ...model.names import target_names
 from ...model.node import Expression
 from ...model.operators import Boolean, Compare, Conditional
-from ...model.statements import Assign, Return, With
+from ...model.statements import Assign, For, Return, With
 from ..pass_ import Changes
 
 _KEPT = (
@@ -67,6 +68,7 @@ class Within:
         self.live = self._live(node, function) | self.off.mixed
         self.settled = self.live & self.off.assigned() & self.own
         self.fresh = _fresh(function)
+        self.named = _named(function)
         self.wrapped: set[Expression] = set()
         self.reported: set[Expression] = set()
 
@@ -219,3 +221,17 @@ def _fresh(function: program.Function) -> set[str]:
         for name in (n for target in node.targets for n in target_names(target)):
             made[name] = made.get(name, True) and isinstance(node.expression, fresh)
     return {name for name, always in made.items() if always} - {p.name for p in function.parameters}
+
+
+def _named(function: program.Function) -> dict[str, list[Expression]]:
+    """What each name is bound to, or a part of: `w = self.fc.weight`, `a, b = z[0], z[1]`,
+    `for row in z`."""
+    found: dict[str, list[Expression]] = {}
+    given = [(loop.target, loop.iterable) for loop in function.nodes(For)]
+    for node in function.nodes(Assign):
+        if node.expression is not None and not node.operator:
+            given += [pair for target in node.targets for pair in pairs(target, node.expression)]
+    for target, value in given:
+        for name in target_names(target):
+            found.setdefault(name, []).append(value)
+    return found

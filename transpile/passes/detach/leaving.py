@@ -125,7 +125,7 @@ class Leaving:
         assert node.expression is not None
         targets = node.targets
         if any(isinstance(t, Subscript) and self.places.is_tensor(t.object) for t in targets):
-            if not any(map(self.places.leaves, targets)):
+            if not any(map(self.places.is_seen, targets)):
                 return True
             if any(map(self.places.is_undecided, targets)):
                 self._refuse(node, node.expression, _UNDECIDED)
@@ -144,7 +144,7 @@ class Leaving:
     def _augmented(self, node: Assign) -> bool:
         assert node.expression is not None
         target = node.targets[0]
-        if not self.places.leaves(target):
+        if not self.places.is_seen(target):
             return True
         if node.operator in ("+", "-") or not self.places.has_history(self.places.root(target)):
             self._part(node.expression)
@@ -174,12 +174,12 @@ class Leaving:
         if method and isinstance(function.receiver, Tensor):
             subject = func.object  # type: ignore[attr-defined]
             name = func.name  # type: ignore[attr-defined]
-            if not is_inplace(name) or not self.places.leaves(self.places.root(subject)):
+            if not is_inplace(name) or not self.places.is_seen(self.places.root(subject)):
                 return True
             if not _is_additive(call) and not self._write(statement, call, subject):
                 return False
         elif isinstance(function, Torch) and is_inplace(function.name) and given:
-            if not self.places.leaves(self.places.root(given[0])):
+            if not self.places.is_seen(self.places.root(given[0])):
                 return True
             if not self._write(statement, call, given[0]):
                 return False
@@ -232,7 +232,7 @@ class Leaving:
     def _into(self, call: Call) -> None:
         """`torch.add(x, y, out=z)`: what z gets is made of constants."""
         out = call.keyword("out")
-        if out is not None and self.places.is_tensor(out) and self.places.leaves(out):
+        if out is not None and self.places.is_tensor(out) and self.places.is_seen(out):
             for argument in call.arguments:
                 if argument is not out:
                     self._argument(argument)

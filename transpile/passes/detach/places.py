@@ -43,6 +43,34 @@ class Places:
             return self.holds(root)
         return isinstance(root, Name) and root.id in self.within.live
 
+    def is_seen(self, subject: Expression) -> bool:
+        """Whether a write in place is seen after the block, under this name or another."""
+        return any(map(self.leaves, [subject, *self.sources(self.root(subject))]))
+
+    def sources(self, root: Expression) -> list[Expression]:
+        """The memory that a name is another one for, or a view of: `w = self.fc.weight`,
+        `v = h[0]`."""
+        found, todo, seen = list[Expression](), [root], set[str]()
+        while todo:
+            node = todo.pop()
+            if isinstance(node, Name) and node.id not in seen:
+                seen.add(node.id)
+                given = filter(self._is_place, self.within.named.get(node.id, []))
+                todo += (roots := [self.root(g) for g in given])
+                found += roots
+        return found
+
+    def _is_place(self, node: Expression) -> bool:
+        """`h`, `self.fc.weight`, `h.view(-1)[0]`"""
+        views = self.within.facts.rulebook.table("VIEWS")
+        while isinstance(node, (Attribute, Call, Subscript)):
+            if isinstance(node, Call):
+                if not isinstance(node.function, Attribute) or node.function.name not in views:
+                    return False
+                node = node.function
+            node = node.object
+        return isinstance(node, Name)
+
     def holds(self, holder: Expression) -> bool:
         """Whether what holds a value outlives the block: it is read later, or may have another
         name.
@@ -55,6 +83,9 @@ class Places:
 
     def has_history(self, root: Expression) -> bool:
         """Whether a tensor has a gradient from outside the block: what the block made has none."""
+        return any(map(self._has_own_history, [root, *self.sources(root)]))
+
+    def _has_own_history(self, root: Expression) -> bool:
         own = isinstance(root, Name) and root.id in self.within.own
         return (
             self.is_tensor(root)
