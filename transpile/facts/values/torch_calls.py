@@ -78,6 +78,8 @@ def call(frame: Frame, name: str, args: list[Argument], node: Call) -> Value:
         return first  # it gives back what it has written
     result = _by_rule(frame, overload(rules, args), args)
     word = name.removeprefix("torch.").removeprefix("nn.functional.")
+    if word == "arange" and isinstance(result, Tensor) and all(_is_whole(a) for a in args):
+        return dataclasses.replace(result, kind="i")
     result = singles.of_call(rulebook, word, args, result)
     if Torch(name) in _CASTS and isinstance(result, Tensor) and isinstance(first, Sequence):
         return _of_list(result, first, any(a.keyword == "dtype" for a in args))
@@ -183,6 +185,13 @@ def of_mask(frame: Frame, receiver: Value, name: str, args: list[Argument], resu
 
 def _is_bool(value: Value) -> bool:
     return value == BOOL or isinstance(value, Tensor) and value.kind == "b"
+
+
+def _is_whole(argument: Argument) -> bool:
+    """Whether a number is whole for certain, or no number: a place."""
+    value = argument.value
+    whole = isinstance(value, Static) and value.type == "int" and not value.loose
+    return whole and not argument.star or _is_device(argument)
 
 
 def _is_device(argument: Argument) -> bool:
