@@ -42,6 +42,13 @@ def test_what_is_written_is_written_again(name):
     compare(ACT + CHAINED[name], three())
 
 
+def test_a_side_that_is_read_again_is_refused():
+    body = "def f(x, y, flag):\n    a, b = x * 2, y * 2\n    c = act(a if flag else b)\n    return a + c\n"
+    assert [(d.id, d.line) for d in convert_source(HEAD + ACT + body).diagnostics] == [("aliased-write", 13)]
+    same = body.replace("a + c", "c")
+    assert not convert_source(HEAD + ACT + same).diagnostics
+
+
 # the parameters of M's constructor, the layer that it makes, and what M is given
 LAYERS = {
     "by its place": ("d, act_layer=nn.ReLU", "act_layer(True)", {}),

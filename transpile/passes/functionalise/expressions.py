@@ -11,7 +11,7 @@ from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Comprehension, Lambda
 from ...model.names import below, target_names
 from ...model.node import Expression, Node, Statement
-from ...model.operators import Boolean, Conditional
+from ...model.operators import Boolean, Conditional, sides
 from ...model.program import File
 from ...model.statements import Assign, Block, ExpressionStatement, If
 from . import nodes
@@ -130,7 +130,7 @@ def in_place(frame: Frame, node: Call, write: Written, used: bool = False) -> Ex
     `used`: the value is that of an expression, where `y.data` is constant; what is written has the
     gradient of y.
     """
-    subject = write.subject
+    subject = _settled_choice(frame, write.subject)
     frame.reshaped[node] = frame.spellings.reshapes(node)
     if write.form == "method" and isinstance(node.function, Attribute):
         receiver = node.function.object
@@ -158,6 +158,17 @@ def in_place(frame: Frame, node: Call, write: Written, used: bool = False) -> Ex
     if write.form == "out":
         subject = clone(subject)
     out_of_place(frame, node, write)
+    return subject
+
+
+def _settled_choice(frame: Frame, subject: Expression) -> Expression:
+    """What raises for `a if flag else b`, where a side that may be written is read later."""
+    for side in sides(subject) if isinstance(subject, Conditional) else ():
+        path = written_path(frame, side)
+        if path is not None and frame.is_read_later(path):
+            poison = _on_one_side(frame, subject, f"{path} may be written in place, and read later")
+            subject.replace(poison)
+            return poison
     return subject
 
 
