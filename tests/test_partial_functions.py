@@ -46,3 +46,10 @@ def test_the_rule_stands_at_the_call():
 
 def test_what_draws_is_refused_where_it_is_handed_on():
     assert reported(_written("return sum(map(partial(F.dropout, p=0.3), (x, y)))")) == {"unsupported"}
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_an_initialiser_that_a_file_names(target):
+    head = "from functools import partial\n\nfrom torch import nn\nfrom torch.nn.init import constant_\n\nzeros = partial(constant_, val=0.0)\n\n\n"
+    source = head + "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(2, 2)\n        zeros(self.fc.bias)\n"
+    assert not convert_source(source, target=target).diagnostics

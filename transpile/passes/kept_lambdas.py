@@ -41,7 +41,7 @@ from ..model.names import (
     target_names,
 )
 from ..model.node import Expression, Node
-from ..model.program import Class, Function, Parameter, Scope
+from ..model.program import Class, File, Function, Parameter, Scope
 from ..model.project import Project
 from ..model.statements import Assign, Block, ExpressionStatement, Return
 from .pass_ import Changes, Pass
@@ -104,8 +104,9 @@ def _writes(call: Node) -> bool:
     word = dotted(call.function) if isinstance(call, Call) else None
     if word is None or not is_inplace(word):
         return False
-    assert isinstance(call, Call) and call.file is not None
-    name = imported(call.file, call.function)
+    file = call.nearest(File)
+    assert isinstance(call, Call) and file is not None
+    name = imported(file, call.function)
     if name.startswith("torch.nn.init."):  # of a tensor itself it counts what is given back
         return bool(call.arguments) and not isinstance(call.arguments[0], Name)
     return isinstance(call.function, Attribute) or name.startswith("torch.")
