@@ -31,7 +31,7 @@ import torch
 from benchmarks.layer_samples import SAMPLES
 from tests.dialects.verified import built, compare, converted, given, in_float64, namespace
 from tests.proof.samples.modules import recorded, samples, without_placement
-from transpile.command import TARGETS, dialect
+from transpile.command import TARGETS, engine
 from transpile.proof.weights import to_array
 
 ORDER = ("right", "refused", "error", "wrong")
@@ -133,7 +133,7 @@ def outcomes(cases, target, verbose):
     """Each case with (kind, why); all are converted as one file."""
     source = HEAD + "".join(case.source(f"Net{i}") for i, case in enumerate(cases))
     torch_side = namespace(source, "program")
-    (made,), support, _ = dialect.convert([given(source)], "", target)
+    (made,), support, _ = engine.convert([given(source)], "", target)
     with in_float64():
         scope = converted(made.code, support)
         for i, case in enumerate(cases):

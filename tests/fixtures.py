@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path, PurePosixPath
 
 from fixtures.cases import CASES, Case
-from transpile.command import dialect
+from transpile.command import engine
 from transpile.command.convert import Result
 from transpile.proof.equivalence import verify
 from transpile.proof.initial import verify_init
@@ -37,7 +37,7 @@ def converted(target: str) -> tuple[dict[str, Result], str]:
     for name in NAMES:
         path = TORCH / f"{name}.py"
         source = Source(PurePosixPath(path.name), path.read_text(), "utf-8", False, "\n")
-        (made,), more, _ = dialect.convert([source], "", target, support)
+        (made,), more, _ = engine.convert([source], "", target, support)
         support = more or support  # None where a program uses nothing of it
         found[name] = Result(made.code, "", made.diagnostics)
     return found, support or ""

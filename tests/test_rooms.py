@@ -49,7 +49,7 @@ def test_only_source_sees_libcst(graph):
 def test_passes_import_no_other_pass(graph):
     """Nor does a dialect; what several ask is a fact, or stands in a module that is no pass."""
     named = {module for module in graph.modules if hasattr(import_module(module), "PASS")}
-    for module in graph.modules:
+    for module in graph.modules - {"transpile.passes.order"}:  # the list of them
         for other in graph.find_modules_directly_imported_by(module) & named:
             inside = module.startswith(f"{other}.") or other.startswith(f"{module}.")
             if room(module) in ("passes", "dialects"):

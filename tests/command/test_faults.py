@@ -51,7 +51,7 @@ def test_a_text_alone_comes_back(striking):
 
 
 def test_what_is_no_python_is_told(monkeypatch):
-    monkeypatch.setattr("transpile.command.dialect.format_changed", lambda code, before: code + ")")
+    monkeypatch.setattr("transpile.command.engine.format_changed", lambda code, before: code + ")")
     text = NET.format(name="A")
     result = transpile.convert_source(text)
     assert result.code == text

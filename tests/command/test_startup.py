@@ -10,7 +10,7 @@ import pytest
 from transpile.command import cache
 from transpile.model import rule_files
 
-HEAVY = ("libcst", "black", "rich", "numpy", "torch", "jax", "transpile.command.dialect")
+HEAVY = ("libcst", "black", "rich", "numpy", "torch", "jax", "transpile.command.engine")
 
 
 def imported(*arguments):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from transpile.command import dialect
+from transpile.command import engine
 from transpile.dialects.equinox import runtime
 from transpile.source.files import Source
 
@@ -122,7 +122,7 @@ def test_initial_values(body):
     lines = "\n".join(" " * 8 + line for line in body.strip().splitlines())
     source = HEAD.replace("BODY", lines)
     given = Source(PurePosixPath("module.py"), source, "utf-8", False, "\n")
-    (made,), support, _ = dialect.convert([given], "", "equinox")
+    (made,), support, _ = engine.convert([given], "", "equinox")
     assert not made.diagnostics, (made.diagnostics, made.code)
     theirs = namespace(source, "program")["Net"]().state_dict()
     cls = converted(made.code, support)["Net"]
@@ -149,7 +149,7 @@ def test_initial_values(body):
 def test_what_has_no_place_is_refused(body):
     lines = "\n".join(" " * 8 + line for line in body.splitlines())
     given = Source(PurePosixPath("module.py"), HEAD.replace("BODY", lines), "utf-8", False, "\n")
-    (made,), _, _ = dialect.convert([given], "", "equinox")
+    (made,), _, _ = engine.convert([given], "", "equinox")
     assert [d.id for d in made.diagnostics] in (["module-walk"], ["parameter-write"]), made.code
 
 
@@ -177,7 +177,7 @@ class Net(nn.Module):
 
 def test_what_is_frozen_or_not_there_yet_is_told():
     given = Source(PurePosixPath("module.py"), FROZEN, "utf-8", False, "\n")
-    (made,), _, _ = dialect.convert([given], "", "equinox")
+    (made,), _, _ = engine.convert([given], "", "equinox")
     found = [(d.id, d.line) for d in made.diagnostics]
     assert found == [("state-in-constructor", 10), ("parameter-write", 18)]
 
@@ -211,7 +211,7 @@ class Net(nn.Module):
 def test_what_reads_the_state_runs_in_the_constructor():
     verify(FITTED, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], "equinox")
     given = Source(PurePosixPath("module.py"), FITTED, "utf-8", False, "\n")
-    (made,), support, _ = dialect.convert([given], "", "equinox")
+    (made,), support, _ = engine.convert([given], "", "equinox")
     weight = runtime.arrays(converted(made.code, support)["Net"]())["weight"]
     assert not made.diagnostics and np.array_equal(weight, [[1, 2, 3, 4]] * 3)
 
@@ -271,7 +271,7 @@ class Net(nn.Module):
 def test_parts_by_name_and_builders_that_draw():
     verify(NAMED, "Net", "", [torch.randn(2, 3, dtype=torch.float64)], "equinox")
     given = Source(PurePosixPath("module.py"), NAMED, "utf-8", False, "\n")
-    (made,), support, _ = dialect.convert([given], "", "equinox")
+    (made,), support, _ = engine.convert([given], "", "equinox")
     arrays = runtime.arrays(converted(made.code, support)["Net"](key=jax.random.key(0)))
     assert not np.allclose(arrays["spare.0.weight"], arrays["spare.1.weight"])
 
@@ -309,5 +309,5 @@ def test_numbers_that_are_drawn_are_told(drawn):
         "    def forward(self, x):\n        return x[:, self.drawn]\n"
     )
     source = Source(PurePosixPath("net.py"), text, "utf-8", False, "\n")
-    (made,), _, _ = dialect.convert([source], "", "equinox")
+    (made,), _, _ = engine.convert([source], "", "equinox")
     assert [(d.id, d.line) for d in made.diagnostics] == [("buffer-in-list", 8)]

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from transpile.command import dialect
+from transpile.command import engine
 
 from .verified import converted, given
 
@@ -40,7 +40,7 @@ class Chain(nn.Sequential):
 
 @pytest.fixture(scope="module")
 def scope():
-    (made,), support, _ = dialect.convert([given(SOURCE)], "", "equinox")
+    (made,), support, _ = engine.convert([given(SOURCE)], "", "equinox")
     assert not made.diagnostics
     return converted(made.code, support)
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from transpile import convert_source
-from transpile.command import dialect
+from transpile.command import engine
 from transpile.source.files import Source
 
 from .verified import PurePosixPath, converted, given, verify
@@ -57,7 +57,7 @@ def net(init, forward="return x"):
 
 def convert(source):
     given = Source(PurePosixPath("m.py"), source, "utf-8", False, "\n")
-    (made,), support, _ = dialect.convert([given], "", "functional")
+    (made,), support, _ = engine.convert([given], "", "functional")
     return made, support
 
 
@@ -168,7 +168,7 @@ def test_initial_values_that_are_given_under_the_name_of_an_array():
         "    def init_weights(self):\n        constant_init(self.norm, 2, bias=3)\n\n"
         "    def forward(self, x):\n        return self.norm(x)\n"
     )
-    (made,), support, _ = dialect.convert([given(source)], "", "functional")
+    (made,), support, _ = engine.convert([given(source)], "", "functional")
     assert not made.diagnostics
     model = converted(made.code, support)["Net"]()
     params = model.init(jax.random.key(0))["bn"]

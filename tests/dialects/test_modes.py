@@ -4,7 +4,7 @@ that are told."""
 import pytest
 import torch
 
-from transpile.command import dialect
+from transpile.command import engine
 
 from .verified import given, verify
 
@@ -204,7 +204,7 @@ TOLD = {
 
 @pytest.mark.parametrize("name", TOLD)
 def test_what_is_not_followed_is_told_and_raises_in_the_other_mode(name):
-    made, _, _ = dialect.convert([given(BLOCK + TOLD[name].lstrip("\n"))], "", "functional")
+    made, _, _ = engine.convert([given(BLOCK + TOLD[name].lstrip("\n"))], "", "functional")
     assert "module-mode" in {d.id for d in made[0].diagnostics}, made[0].code
     if name != "called by another method":
         assert 'if training:' in made[0].code and 'nn.unconverted("module-mode"' in made[0].code

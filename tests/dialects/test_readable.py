@@ -4,7 +4,7 @@ numbers of torch."""
 import pytest
 import torch
 
-from transpile.command import dialect
+from transpile.command import engine
 
 from .test_small_programs import HEAD, TARGETS
 from .verified import given, verify
@@ -557,7 +557,7 @@ ROWS = [(name, target) for name in LINES for target in TARGETS]
 @pytest.mark.parametrize("name, target", ROWS)
 def test_lines(name, target):
     program, wanted, unwanted = LINES[name]
-    (made,), _, _ = dialect.convert([given(HEAD + program)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + program)], "", target)
     assert [w for w in wanted if w not in made.code] == [], made.code
     assert [w for w in unwanted if w in made.code] == [], made.code
     torch.manual_seed(0)
@@ -580,7 +580,7 @@ def test_a_layer_may_have_dropout_later(how):
         f"        self.rnn = nn.LSTM(n, n, {made_with})\n        {then}\n\n"
         "    def forward(self, x, y):\n        return self.rnn(x)[0]\n"
     )
-    (made,), _, _ = dialect.convert([given(HEAD + program)], "", "functional")
+    (made,), _, _ = engine.convert([given(HEAD + program)], "", "functional")
     assert "key=key, training=training" in made.code, made.code
 
 
@@ -590,7 +590,7 @@ def test_what_holds_dicts_is_written(target):
         "class Net(nn.Module):\n    @torch.no_grad()\n    def forward(self, results, masks):\n"
         "        for i, m in enumerate(masks):\n            results[i]['masks'] = m * 2\n        return results\n"
     )
-    (made,), _, _ = dialect.convert([given(HEAD + program)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + program)], "", target)
     assert 'results[i]["masks"] = lax.stop_gradient(m * 2)' in made.code
 
 
@@ -621,7 +621,7 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("target", ["functional", "equinox"])
 def test_ways_that_exclude_each_other_share_their_keys(target):
-    (made,), _, _ = dialect.convert([given(HEAD + EXCLUDING)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + EXCLUDING)], "", target)
     forward = made.code[made.code.index("def __call__") :]
     assert "split(key, 2)" in forward and forward.count("key=keys[0]") == 3 and forward.count("key=keys[1]") == 1
 
@@ -632,5 +632,5 @@ def test_an_empty_line_stands_below_the_fields():
         "        super().__init__()\n        self.b = b\n        self.fc = nn.Linear(a, b)\n\n"
         "    def forward(self, x):\n        return self.fc(x)\n"
     )
-    (made,), _, _ = dialect.convert([given(HEAD + program)], "", "equinox")
+    (made,), _, _ = engine.convert([given(HEAD + program)], "", "equinox")
     assert "fc: nn.Linear\n\n    def __init__(self, a,\n                 b=1," in made.code

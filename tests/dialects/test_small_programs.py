@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from flax import nnx
 
 from transpile import from_torch, to_torch
-from transpile.command import dialect
+from transpile.command import engine
 from transpile.proof.models import constructed
 from transpile.source.files import Source
 
@@ -5502,24 +5502,24 @@ def test_beside_torch(program, target):
 
 def test_a_second_name_that_is_read_is_refused():
     source = HEAD + SECOND_NAME_UNREAD.replace("+ y", "+ y @ self.out_weight")
-    (made,), _, _ = dialect.convert([given(source)], "", "equinox")
+    (made,), _, _ = engine.convert([given(source)], "", "equinox")
     assert [d.id for d in made.diagnostics] == ["tied-weight"], made.code
 
 
 def test_the_dict_of_an_object_is_no_field():
     unpickled = "    def __setstate__(self, state):\n        self.__dict__ = state\n"
     source = HEAD + "class Net(nn.Module):\n" + unpickled
-    (made,), _, _ = dialect.convert([given(source)], "", "equinox")
+    (made,), _, _ = engine.convert([given(source)], "", "equinox")
     assert [d.id for d in made.diagnostics] == ["parameter-write"]
     assert "__dict__:" not in made.code
 
 
 def test_a_walk_over_what_is_saved_begins_params():
-    (made,), support, _ = dialect.convert([given(HEAD + SAVED_WALK)], "", "functional")
+    (made,), support, _ = engine.convert([given(HEAD + SAVED_WALK)], "", "functional")
     params = converted(made.code, support)["Net"]().init(jax.random.key(0))
     assert float(params["bn"]["weight"].min()) == 2 and not params["fc"]["bias"].any()
     buffer = SAVED_WALK.replace("self.fc = ", "self.register_buffer('weight', torch.ones(3))\n        self.fc = ")
-    (made,), _, _ = dialect.convert([given(HEAD + buffer)], "", "functional")
+    (made,), _, _ = engine.convert([given(HEAD + buffer)], "", "functional")
     assert "array-while-building" in {d.id for d in made.diagnostics}
 
 
@@ -5569,7 +5569,7 @@ class Grown(nn.Module):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_buffer_is_given_another_shape(target):
-    (made,), support, _ = dialect.convert([given(HEAD + OF_ANOTHER_SHAPE)], "", target)
+    (made,), support, _ = engine.convert([given(HEAD + OF_ANOTHER_SHAPE)], "", target)
     assert not made.diagnostics
     theirs, scope = namespace(HEAD + OF_ANOTHER_SHAPE, "program"), converted(made.code, support)
     with in_float64():
@@ -5612,7 +5612,7 @@ class Whole(nn.Module):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_params_of_modules_under_other_names_are_reported(target):
-    (made,), _, _ = dialect.convert([given(HEAD + PARAMS_BY_OTHER_NAMES)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + PARAMS_BY_OTHER_NAMES)], "", target)
     lines = [d.line for d in made.diagnostics if d.id == "tied-weight"]
     text = (HEAD + PARAMS_BY_OTHER_NAMES).splitlines()
     assert [text[n - 1].strip() for n in lines] == [
@@ -5622,7 +5622,7 @@ def test_params_of_modules_under_other_names_are_reported(target):
 
 
 def test_a_method_by_a_name_that_is_kept_gets_no_params():
-    (made,), _, _ = dialect.convert([given(HEAD + METHODS_BY_A_KEPT_NAME)], "", "functional")
+    (made,), _, _ = engine.convert([given(HEAD + METHODS_BY_A_KEPT_NAME)], "", "functional")
     assert {d.id for d in made.diagnostics} == {"module-value"}, made.code
 
 
@@ -5639,7 +5639,7 @@ class Filled(nn.Module):
 
 @pytest.mark.parametrize("target", ["flax", "equinox"])
 def test_a_local_param_is_filled_before_it_is_set(target):
-    (made,), support, _ = dialect.convert([given(HEAD + LOCAL_PARAMS_FILLED)], "", target)
+    (made,), support, _ = engine.convert([given(HEAD + LOCAL_PARAMS_FILLED)], "", target)
     cls = converted(made.code, support)["Filled"]
     for array in to_torch(built(cls, cls)).values():
         assert np.allclose(array @ array.T, np.eye(4), atol=1e-5)
@@ -5669,7 +5669,7 @@ class Sampled(nn.Module):
 
 
 def test_a_function_that_draws_is_kept_where_its_calls_do_not_know_it():
-    (made,), _, _ = dialect.convert([given(HEAD + DRAWING_FUNCTIONS_KEPT)], "", "flax")
+    (made,), _, _ = engine.convert([given(HEAD + DRAWING_FUNCTIONS_KEPT)], "", "flax")
     lines = [d.line for d in made.diagnostics if d.id == "draw-in-value"]
     text = (HEAD + DRAWING_FUNCTIONS_KEPT).splitlines()
     assert [text[n - 1].strip().partition("(")[0] for n in sorted(lines)] == [
@@ -5707,7 +5707,7 @@ class Twice(nn.Module):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_method_that_another_of_its_name_follows_is_told_of(target):
-    (made,), _, _ = dialect.convert([given(HEAD + WRITTEN_TWICE)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + WRITTEN_TWICE)], "", target)
     assert {d.id for d in made.diagnostics} == {"unsupported"}, made.diagnostics
     assert made.code.count("raise NotImplementedError") == 2 and "self.fc(x) * 2" not in made.code
 
@@ -5731,7 +5731,7 @@ class Conditional(nn.Module):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_methods_of_a_class_that_differ_under_a_condition_are_refused(target):
-    (made,), _, _ = dialect.convert([given(HEAD + UNDER_A_CONDITION)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + UNDER_A_CONDITION)], "", target)
     assert [d.id for d in made.diagnostics] == ["unsupported", "unsupported"]
     assert made.code.count("raise NotImplementedError") == 2
 
@@ -5756,14 +5756,14 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_seeds_of_generators_are_told_of(target):
-    (made,), _, _ = dialect.convert([given(HEAD + SEEDED)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + SEEDED)], "", target)
     assert [(d.line, d.id) for d in made.diagnostics] == [(n, "taken-for-granted") for n in (9, 10, 19)]
     assert "Generator" not in made.code and "manual_seed" not in made.code
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_pieces_by_their_names_in_jax(target):
-    (made,), _, _ = dialect.convert([given(HEAD + PIECES)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + PIECES)], "", target)
     assert made.code.count("jnp.split(") == 5 and made.code.count("nn.chunk(") == 1
     assert ", [self.far, self.far + self.far], axis=-1)" in made.code
 
@@ -5827,7 +5827,7 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_comments_stay_wherever_they_stand(target):
-    (made,), _, _ = dialect.convert([given(HEAD + COMMENTED)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + COMMENTED)], "", target)
     said = [re.findall(r"# *(.+)", text) for text in (COMMENTED, made.code)]
     assert sorted(said[0]) == sorted(said[1])
 
@@ -5864,7 +5864,7 @@ def begin(net: Net, x):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_comments_of_parameters_stay_beside_them(target):
-    (made,), _, _ = dialect.convert([given(HEAD + COMMENTED_PARAMETERS)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + COMMENTED_PARAMETERS)], "", target)
     ast.parse(made.code)
     for line in ("        x,  # in\n", "        y,  # out\n", "    y,  # more\n"):
         assert line in made.code or line.replace(",", "") in made.code, made.code
@@ -5873,14 +5873,14 @@ def test_comments_of_parameters_stay_beside_them(target):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_sizes_that_are_told_are_said_in_jax(target):
-    (made,), _, _ = dialect.convert([given(HEAD + SIZES)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + SIZES)], "", target)
     assert set(re.findall(r"nn\.([a-z_]+)\(", made.code)) <= {"clamp"}
     assert "jnp.pad(padded" not in made.code and made.code.count("nn.clamp(") <= 2
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_sizes_that_a_constructor_tells_are_said_in_jax(target):
-    (made,), _, _ = dialect.convert([given(HEAD + HELD_SIZES)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + HELD_SIZES)], "", target)
     assert re.findall(r"nn\.([a-z_]+)\(", made.code) == ["expand_to"], made.code
     assert "nn.expand_to(y[:1], (self.kept, 4))" in made.code
 
@@ -5888,7 +5888,7 @@ def test_sizes_that_a_constructor_tells_are_said_in_jax(target):
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_is_not_converted_is_said_on_lines_that_fit(target):
     call = "torch.utils.data.DataLoader(\n    a,\n    b, name='c'" + ", aa=1" * 30 + ",\n)"
-    (made,), _, _ = dialect.convert([given(f"import torch\na = {call}\n")], "", target)
+    (made,), _, _ = engine.convert([given(f"import torch\na = {call}\n")], "", target)
     (text,) = [
         n
         for n in ast.walk(ast.parse(made.code))
@@ -5899,14 +5899,14 @@ def test_what_is_not_converted_is_said_on_lines_that_fit(target):
 
 
 def test_classes_given_at_all_constructions_are_called_as_they_are():
-    (made,), _, _ = dialect.convert([given(HEAD + GIVEN_CLASSES)], "", "functional")
+    (made,), _, _ = engine.convert([given(HEAD + GIVEN_CLASSES)], "", "functional")
     assert ".apply(" not in made.code
     assert 'self.mlp(params["mlp"], self.norm(params["norm"], x))' in made.code
 
 
 def test_what_is_given_is_called_as_all_that_are_known_are():
     """What takes less may be given too; it is one module, wherever it is given."""
-    (made,), support, _ = dialect.convert([given(HEAD + GIVEN_ALIKE)], "", "functional")
+    (made,), support, _ = engine.convert([given(HEAD + GIVEN_ALIKE)], "", "functional")
     assert ".apply(" not in made.code
     assert 'self.norm(params["norm"], x)' in made.code
     names = converted(made.code, support)
@@ -5915,10 +5915,10 @@ def test_what_is_given_is_called_as_all_that_are_known_are():
     layer = names["Layer"](lambda x, y: x * y, jnp.tanh)
     assert layer.init(jax.random.key(0)) == {"attention": {}, "norm": {}}
     assert jnp.array_equal(layer(layer.init(jax.random.key(0)), x, y), both)
-    (made,), _, _ = dialect.convert([given(HEAD + GIVEN_HOLDERS)], "", "functional")
+    (made,), _, _ = engine.convert([given(HEAD + GIVEN_HOLDERS)], "", "functional")
     assert 'self.fn(params["fn"], state["fn"], x, training=training)' in made.code
     assert 'self.norm = nn.as_module(norm, ["params", "state", "training"])' in made.code
-    (made,), _, _ = dialect.convert([given(HEAD + GIVEN_LISTS)], "", "functional")
+    (made,), _, _ = engine.convert([given(HEAD + GIVEN_LISTS)], "", "functional")
     assert ".apply(" not in made.code and "state" not in made.code
     assert 'x = layer(params["layers"][name], x, y, key=k, training=training)' in made.code
 
@@ -5943,7 +5943,7 @@ def test_what_is_given_is_called_as_all_that_are_known_are():
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_state_that_torch_updates_twice_is_told(target):
     text = HEAD + CHECKPOINTS.replace("nn.Dropout(0.0)", "nn.BatchNorm1d(4)")
-    (made,), _, _ = dialect.convert([given(text)], "", target)
+    (made,), _, _ = engine.convert([given(text)], "", target)
     assert [(d.id, d.line) for d in made.diagnostics] == [
         ("taken-for-granted", n) for n in (21, 23)
     ]
@@ -5960,7 +5960,7 @@ def test_ties_under_a_condition(init, target):
 @pytest.mark.parametrize("target", ("equinox", "functional"))
 def test_a_tie_in_what_a_loop_goes_over_is_refused(target):
     looped = TIED_ITEM.replace("self.outs(", "sum(out(y) for out in self.outs) + (")
-    (made,), _, _ = dialect.convert([given(HEAD + looped)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + looped)], "", target)
     assert {d.id for d in made.diagnostics} == {"tied-weight"}
 
 
@@ -5985,7 +5985,7 @@ def test_params_of_a_plain_list_that_are_registered_too_are_told(tie, target):
     def forward(self, x):
         return x @ self.kept[0] @ self.kept[1]
 """
-    (made,), _, _ = dialect.convert([given(text)], "", target)
+    (made,), _, _ = engine.convert([given(text)], "", target)
     assert "tied-weight" in {d.id for d in made.diagnostics}
 
 
@@ -5999,7 +5999,7 @@ def test_ties_by_one_variable(tie, init):
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_tie_that_is_changed_on_some_ways_is_refused(target):
     changed = "self.head.weight = self.a.weight\n        if x:\n            self.head.weight = self.b.weight"
-    (made,), _, _ = dialect.convert([given(HEAD + tied(changed))], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + tied(changed))], "", target)
     assert {d.id for d in made.diagnostics} == {"tied-weight"}
 
 
@@ -6007,14 +6007,14 @@ def test_a_tie_that_is_changed_on_some_ways_is_refused(target):
 @pytest.mark.parametrize("tie", UNSEEN_TIES)
 def test_ties_that_are_refused(tie, target):
     text = HEAD + tied(UNSEEN_TIES[tie])
-    (made,), _, _ = dialect.convert([given(text)], "", target)
+    (made,), _, _ = engine.convert([given(text)], "", target)
     assert {d.id for d in made.diagnostics} == {"tied-weight"}
 
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("learned", [True, False])
 def test_what_is_learned_on_one_way_is_trained_there(learned, target):
-    (made,), support, _ = dialect.convert([given(HEAD + LEARNED_ON_ONE_WAY)], "", target)
+    (made,), support, _ = engine.convert([given(HEAD + LEARNED_ON_ONE_WAY)], "", target)
     theirs = namespace(HEAD + LEARNED_ON_ONE_WAY, "program")["Net"](learned)
     cls = converted(made.code, support)["Net"]
     ours = from_torch(theirs, built(lambda **rngs: cls(learned, **rngs), cls))
@@ -6033,12 +6033,12 @@ def test_what_is_learned_on_one_way_is_trained_there(learned, target):
 def test_each_way_of_an_array_in_flax_is_what_torch_makes_it():
     for other in ("self.gain = torch.ones(4)", "self.register_buffer('gain', torch.ones(4))"):
         text = LEARNED_ON_ONE_WAY.replace("self.gain = 1.0", other)
-        (made,), support, _ = dialect.convert([given(HEAD + text)], "", "flax")
+        (made,), support, _ = engine.convert([given(HEAD + text)], "", "flax")
         assert not made.diagnostics
         ours = converted(made.code, support)["Net"](False, rngs=nnx.Rngs(0))
         theirs = namespace(HEAD + text, "program")["Net"](False)
         assert to_torch(from_torch(theirs, ours)).keys() == theirs.state_dict().keys()
-        (told,), _, _ = dialect.convert([given(HEAD + text)], "", "equinox")
+        (told,), _, _ = engine.convert([given(HEAD + text)], "", "equinox")
         assert [(d.id, d.line) for d in told.diagnostics] == [("frozen-param", 14)]
 
 
@@ -6046,7 +6046,7 @@ def test_each_way_of_an_array_in_flax_is_what_torch_makes_it():
 def test_what_fills_a_layer_stays_though_its_value_is_not_read(target, told):
     """An array that is given back has no value yet, or would have to come beside the module."""
     text = WRITING_LAMBDAS.replace("    nn.init.zeros_(m", "    return nn.init.zeros_(m")
-    (made,), _, _ = dialect.convert([given(HEAD + text)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + text)], "", target)
     assert len(made.diagnostics) == told and "done = zero(self.c" in made.code
 
 
@@ -6054,7 +6054,7 @@ def test_what_fills_a_layer_stays_though_its_value_is_not_read(target, told):
 def test_a_mark_that_is_read_is_told(target):
     asked = "x = -x if getattr(x, 'seen', False) else x\n        return self.fc(x)"
     text = HEAD + MARKS.replace("return self.fc(x)", asked)
-    (made,), _, _ = dialect.convert([given(text)], "", target)
+    (made,), _, _ = engine.convert([given(text)], "", target)
     assert [(d.id, d.line) for d in made.diagnostics] == [("array-attribute", 23)]
 
 
@@ -6070,7 +6070,7 @@ class Net(nn.Module):
         a, b, (c,) = tree_unflatten((out.tanh(), *rest), spec)
         return a * c if b is None else y
 """
-    (made,), support, _ = dialect.convert([given(text)], "", target)
+    (made,), support, _ = engine.convert([given(text)], "", target)
     assert [(d.id, d.line) for d in made.diagnostics] == [("taken-for-granted", 11)]
     x, y = torch.randn(2, 3, 4).unbind(0)
     net = constructed(converted(made.code, support)["Net"], (), {}, jax.random.key(0))
@@ -6083,7 +6083,7 @@ def test_names_that_a_star_brings(target):
     net = NAMED.replace("nn.GELU()", "Inner(4, 4)").replace("self.mlp(x)", "F.relu(self.mlp(x))")
     net = Source(PurePosixPath("net.py"), "from module import *\n" + net, "utf-8", False, "\n")
     inner = given(HEAD + "class Inner(nn.Linear):\n    pass\n")
-    files, support, _ = dialect.convert([inner, net], "", target)
+    files, support, _ = engine.convert([inner, net], "", target)
     assert not [d for file in files for d in file.diagnostics]
     converted(files[0].code, support)
     namespace(files[0].code, "module")
@@ -6109,7 +6109,7 @@ def test_layers_of_a_dtype(target):
         return self.other(self.norm(self.table(x)).float())
 """
     )
-    (made,), support, _ = dialect.convert([given(text)], "", target)
+    (made,), support, _ = engine.convert([given(text)], "", target)
     assert not made.diagnostics
     cls, torch_side = converted(made.code, support)["Net"], namespace(text, "program")
     model = built(lambda **k: cls(dtype=jnp.bfloat16, **k), cls)
@@ -6153,7 +6153,7 @@ class Net(nn.Module):
 @pytest.mark.parametrize("name", SHARED)
 def test_a_param_in_several_places_is_told(name, target):
     text = HEAD + LISTS.format(SHARED[name], "self.ps.values()" if name == "a dict" else "self.ps")
-    (made,), _, _ = dialect.convert([given(text)], "", target)
+    (made,), _, _ = engine.convert([given(text)], "", target)
     assert "shared-module" in {d.id for d in made.diagnostics}, made.code
 
 
@@ -6209,7 +6209,7 @@ class Tied(nn.Module):
 
 @pytest.mark.parametrize("target", ("functional", "equinox"))
 def test_params_of_lists_that_become_one_are_reported(target):
-    (made,), _, _ = dialect.convert([given(HEAD + TIED_IN_LISTS)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + TIED_IN_LISTS)], "", target)
     assert {d.id for d in made.diagnostics} <= {"tied-weight", "shared-module"} and made.diagnostics
 
 
@@ -6240,7 +6240,7 @@ class Net(nn.Module):
     def forward(self, x):
         return self.fc(x)
 """
-    (made,), _, _ = dialect.convert([given(HEAD + text)], "", "functional")
+    (made,), _, _ = engine.convert([given(HEAD + text)], "", "functional")
     (one,) = made.diagnostics
     assert one.id == "frozen-param" and told in str(one)
 
@@ -6289,7 +6289,7 @@ def test_a_param_that_nothing_trains_is_no_param(target, way):
     text = NEVER_TRAINED.replace("MADE", made).replace("RUNS", runs or "pass")
     text = HEAD + text.replace("        for p in self.fc.parameters():\n            p.requires_grad = True\n", "")
     verify(text, "Net", "", [*torch.randn(2, 3, 4, dtype=torch.float64)], target)
-    (made,), support, _ = dialect.convert([given(text)], "", target)
+    (made,), support, _ = engine.convert([given(text)], "", target)
     cls = converted(made.code, support)["Net"]
     if target == "functional":
         trained = cls().init(jax.random.key(0))
@@ -6321,7 +6321,7 @@ def test_a_param_that_may_be_trained_stays_one(made):
     text = NEVER_TRAINED.replace("MADE", made).replace("RUNS", "pass")
     if "\n" in made:
         text = text.replace("        for p in self.fc.parameters():\n            p.requires_grad = True\n", "")
-    (converted_,), _, _ = dialect.convert([given(HEAD + text)], "", "functional")
+    (converted_,), _, _ = engine.convert([given(HEAD + text)], "", "functional")
     assert {d.id for d in converted_.diagnostics} - {"taken-for-granted"} == {"frozen-param"}
     assert 'params["w"]' in converted_.code
 
@@ -6374,7 +6374,7 @@ class Net(nn.Module):
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_function_that_another_makes_around_layers_has_their_state(target):
     text = HEAD + MADE_AROUND_LAYERS
-    (made,), support, _ = dialect.convert([given(text)], "", target)
+    (made,), support, _ = engine.convert([given(text)], "", target)
     assert "def custom" not in made.code and made.code.count("# all that came before") == 2
     assert not {d.id for d in made.diagnostics} - {"taken-for-granted"}
     theirs = namespace(text, "program")["Net"]().double()
@@ -6434,7 +6434,7 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_function_that_is_kept_and_writes_params_is_told(target):
-    (made,), _, failed = dialect.convert([given(HEAD + KEPT_AND_WRITES)], "", target)
+    (made,), _, failed = engine.convert([given(HEAD + KEPT_AND_WRITES)], "", target)
     found = [(d.id, d.line) for d in made.diagnostics if d.id == "parameter-write"]
     line = (HEAD + KEPT_AND_WRITES).splitlines().index('        self.net.apply({"ones": ones, "named": named}[kind])')
     assert not failed and found == [("parameter-write", line + 1)]
@@ -6531,7 +6531,7 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_state_dict_of_a_base_is_told(target):
-    (made,), _, failed = dialect.convert([given(HEAD + SAVES_LESS)], "", target)
+    (made,), _, failed = engine.convert([given(HEAD + SAVES_LESS)], "", target)
     assert not failed and {d.id for d in made.diagnostics} == {"module-value"}
 
 
@@ -6572,7 +6572,7 @@ def test_what_is_abstract_in_name_alone_is_built(target):
     """And what a partial builds is no type of a field."""
     source = HEAD + "import functools\n" + ABSTRACT_IN_NAME
     verify(source, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
-    (made,), _, _ = dialect.convert([given(source)], "", target)
+    (made,), _, _ = engine.convert([given(source)], "", target)
     assert ("abc" in made.code) is (target == "functional")
 
 
@@ -6656,7 +6656,7 @@ class Net(nn.Module):
 def test_functions_in_a_loop_over_layers_know_which_it_is(target):
     inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
     verify(HEAD + AROUND_LAYERS_OF_A_LOOP, "Net", "", inputs, target)
-    (made,), _, _ = dialect.convert([given(HEAD + AROUND_LAYERS_OF_A_LOOP)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + AROUND_LAYERS_OF_A_LOOP)], "", target)
     assert "nn.place(" not in made.code
 
 
@@ -6678,7 +6678,7 @@ def test_a_function_of_other_names_stays_where_it_is_made(body):
     def forward(self, x):
         {body}
 """
-    (made,), _, _ = dialect.convert([given(head + text)], "", "flax")
+    (made,), _, _ = engine.convert([given(head + text)], "", "flax")
     assert "made(" in made.code.partition("def __call__")[2]
 
 
@@ -6712,7 +6712,7 @@ class Net(nn.Module):
 def test_a_walk_over_params_writes_them_for_the_call(running):
     """Their gradients are those of the params; what the caller has stays as it is, which is told."""
     target = running.__name__.removesuffix("_run")
-    (made,), support, _ = dialect.convert([given(HEAD + FOLLOWING)], "", target)
+    (made,), support, _ = engine.convert([given(HEAD + FOLLOWING)], "", target)
     assert [d.id for d in made.diagnostics] == ["parameter-write"] * 3, made.code
     with in_float64():
         theirs = namespace(HEAD + FOLLOWING, "program")["Net"]()
@@ -6747,7 +6747,7 @@ class Net(nn.Module):
         {loop}
         return self.fc(x)
 """
-    (made,), _, _ = dialect.convert([given(HEAD + text)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + text)], "", target)
     assert made.diagnostics and "unconverted(" in made.code, made.code
 
 
@@ -6765,7 +6765,7 @@ class Net(nn.Module):
     def forward(self, x):
         return self.last(self.layers(x))
 """
-    (made,), _, _ = dialect.convert([given(HEAD + text)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + text)], "", target)
     assert [d.id for d in made.diagnostics] == ["shared-module"]
 
 
@@ -6782,7 +6782,7 @@ class Net(nn.Module):
     def forward(self, x):
         return x * sum(self.ps.values() if hasattr(self.ps, "values") else self.ps) + self.p
 """
-    (made,), _, _ = dialect.convert([given(HEAD + text)], "", "equinox")
+    (made,), _, _ = engine.convert([given(HEAD + text)], "", "equinox")
     assert "shared-module" in {d.id for d in made.diagnostics}
 
 
@@ -6816,7 +6816,7 @@ class Net(nn.Module):
     def forward(self, x):
         return self.b(self.a(x))
 """
-    (made,), _, _ = dialect.convert([given(HEAD + text)], "", "equinox")
+    (made,), _, _ = engine.convert([given(HEAD + text)], "", "equinox")
     assert [d.id for d in made.diagnostics] == ["shared-module"]
 
 
@@ -6847,7 +6847,7 @@ class Net(nn.Module):
 )
 def test_two_arrays_of_one_tensor_are_told_where_one_is_written(target, second, write, told):
     text = ONE_TENSOR.format(second=second, write=write)
-    (made,), _, _ = dialect.convert([given(HEAD + text)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + text)], "", target)
     assert [d.id for d in made.diagnostics] == ["aliased-write"] * told
 
 
@@ -6861,7 +6861,7 @@ def test_two_arrays_of_one_tensor_are_told_where_one_is_written(target, second, 
 def test_a_function_with_a_state_that_is_kept_is_told(kept, target):
     source = "import functools\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
     source += f"        self.norm = nn.BatchNorm1d(4)\n\n    def forward(self, x):\n        {kept}\n"
-    (made,), _, _ = dialect.convert([given(HEAD + source)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + source)], "", target)
     assert [d.id for d in made.diagnostics] == ["state-in-expression"], made.code
     assert 'unconverted("state-in-expression"' in made.code, made.code
 
@@ -6884,7 +6884,7 @@ class Net(nn.Linear, Mixin):
     def forward(self, x):
         return super().forward(x) + len(self.cache)
 """
-    (made,), _, _ = dialect.convert([given(HEAD + text)], "", "equinox")
+    (made,), _, _ = engine.convert([given(HEAD + text)], "", "equinox")
     assert [d.id for d in made.diagnostics] == ["skipped-constructor"]
 
 
@@ -6900,7 +6900,7 @@ class Net(nn.Module):
 
 
 def test_a_default_draws_where_the_function_is_defined():
-    (made,), support, _ = dialect.convert([given(HEAD + DEFAULT)], "", "flax")
+    (made,), support, _ = engine.convert([given(HEAD + DEFAULT)], "", "flax")
     scope = converted(made.code, support)
     assert not made.diagnostics and built(scope["Net"], scope["Net"]).layer.weight.shape == (4, 4)
 
@@ -6930,7 +6930,7 @@ class Net(nn.Module):
 
 
 def test_equal_layers_keep_what_a_forward_pass_makes():
-    (made,), support, _ = dialect.convert([given(HEAD + SCORES)], "", "flax")
+    (made,), support, _ = engine.convert([given(HEAD + SCORES)], "", "flax")
     net = converted(made.code, support)["Net"](rngs=nnx.Rngs(0))
     out = nnx.jit(lambda net, x: net(x))(net, jnp.ones((2, 4)))
     np.testing.assert_allclose(net.blocks[2].scores[...], out)
@@ -6975,7 +6975,7 @@ class Net(nn.Module):
 
 
 def test_params_that_follow_others_are_written_in_flax():
-    (made,), support, _ = dialect.convert([given(HEAD + TEACHER)], "", "flax")
+    (made,), support, _ = engine.convert([given(HEAD + TEACHER)], "", "flax")
     assert not made.diagnostics
     theirs = namespace(HEAD + TEACHER, "program")["Net"]()
     ours = from_torch(theirs, converted(made.code, support)["Net"](rngs=nnx.Rngs(0)))
@@ -6993,7 +6993,7 @@ def test_params_that_follow_others_are_written_in_flax():
 
 @pytest.mark.parametrize("target", ("equinox", "functional"))
 def test_params_that_follow_others_are_refused_where_a_model_is_frozen(target):
-    (made,), *_ = dialect.convert([given(HEAD + TEACHER)], "", target)
+    (made,), *_ = engine.convert([given(HEAD + TEACHER)], "", target)
     refused = [d for d in made.diagnostics if d.id in ("parameter-write", "module-walk")]
     assert len({d.line for d in refused}) >= 3
 
@@ -7003,7 +7003,7 @@ def test_params_that_follow_others_are_refused_where_a_name_would_not():
         "        self.step()\n", "        w = self.slow.weight\n        self.step()\n"
     )
     early = early.replace("return y,", "return y + x @ w,")
-    (made,), *_ = dialect.convert([given(HEAD + early)], "", "flax")
+    (made,), *_ = engine.convert([given(HEAD + early)], "", "flax")
     assert {d.id for d in made.diagnostics} == {"parameter-write"}
 
 
@@ -7017,7 +7017,7 @@ class Net(nn.Module):
         return F.scaled_dot_product_attention(x, x, x, dropout_p=0.5 if self.training else 0.0)
 """
     )
-    (made,), support, _ = dialect.convert([given(text)], "", "flax")
+    (made,), support, _ = engine.convert([given(text)], "", "flax")
     model = converted(made.code, support)["Net"](rngs=nnx.Rngs(0))
     model.eval()
     with jax.enable_x64(True):  # under plain jit what mutates the stream raises
@@ -7071,7 +7071,7 @@ def test_a_key_of_the_users_own_beside_that_of_a_draw(target):
 
 
 def test_an_autograd_function_draws_from_the_stream_of_the_module_in_flax():
-    (made,), support, _ = dialect.convert([given(HEAD + NOISY)], "", "flax")
+    (made,), support, _ = engine.convert([given(HEAD + NOISY)], "", "flax")
     assert not made.diagnostics
     model, x = converted(made.code, support)["Net"](rngs=nnx.Rngs(0)), jnp.ones(4)
     first, second = model(x), model(x)
@@ -7080,7 +7080,7 @@ def test_an_autograd_function_draws_from_the_stream_of_the_module_in_flax():
         "return x + s", "'''Noise.'''\n        s = s * torch.rand(1)\n        return x + s"
     )
     several = several.replace("return g * 0.5", "return g * torch.rand(1) * torch.rand(1)")
-    (made,), support, _ = dialect.convert([given(HEAD + several)], "", "flax")
+    (made,), support, _ = engine.convert([given(HEAD + several)], "", "flax")
     assert not made.diagnostics
     model, x = converted(made.code, support)["Net"](rngs=nnx.Rngs(0)), jnp.ones(4)
     run = nnx.jit(nnx.value_and_grad(lambda x, model: model(x).sum()))
@@ -7137,7 +7137,7 @@ class Other(nn.Module):
 @pytest.mark.parametrize("target", ["flax", "equinox"])
 def test_a_decorator_of_a_constructor_costs_its_class_alone(target, decorator):
     source = HEAD + DECORATED_CONSTRUCTORS.replace("DECORATOR", decorator)
-    (made,), support, _ = dialect.convert([given(source)], "", target)
+    (made,), support, _ = engine.convert([given(source)], "", target)
     assert [(d.id, d.line) for d in made.diagnostics] == [("unsupported", 19)]
     scope = converted(made.code, support)
     assert scope["Other"]()(jnp.zeros(2)).shape == (2,)
@@ -7166,14 +7166,14 @@ class Stepped(nn.Module):
 
 @pytest.mark.parametrize("target, told", [("flax", []), ("equinox", ["unsupported"]), ("functional", ["unsupported"])])
 def test_a_decorator_that_does_not_hand_on_what_a_method_takes_is_told(target, told):
-    (made,), _, _ = dialect.convert([given(HEAD + BY_NAMES)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + BY_NAMES)], "", target)
     assert [d.id for d in made.diagnostics] == told
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_a_layer_refuses_it_refuses_by_a_name_that_is_there(target):
     text = "class Rows(nn.Embedding):\n    def __init__(self, n, d, **kwargs):\n        super().__init__(n, d, **kwargs)\n"
-    (_,), support, _ = dialect.convert([given(HEAD + text)], "", target)
+    (_,), support, _ = engine.convert([given(HEAD + text)], "", target)
     assert "raise NotImplementedError(" in support and "Unsupported" not in support
 
 
@@ -7194,27 +7194,27 @@ class Chosen(nn.Module):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_method_under_a_computed_name_is_not_kept(target):
-    (made,), _, _ = dialect.convert([given(HEAD + METHOD_UNDER_A_NAME)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + METHOD_UNDER_A_NAME)], "", target)
     assert [d.id for d in made.diagnostics] == ["module-value"]
 
 
 def test_a_method_under_a_computed_name_has_no_params():
     text = METHOD_UNDER_A_NAME.replace("self.fn = getattr(self, kind)", "self.kind = kind")
     text = text.replace("self.fn(x)", 'getattr(self, f"o{self.kind}")(x)')
-    (made,), _, _ = dialect.convert([given(HEAD + text)], "", "functional")
+    (made,), _, _ = engine.convert([given(HEAD + text)], "", "functional")
     assert [d.id for d in made.diagnostics] == ["module-value"]
 
 
 @pytest.mark.parametrize("target, told", [("flax", []), ("equinox", []), ("functional", ["module-value"])])
 def test_a_module_that_an_unknown_function_calls_a_part_of_is_told(target, told):
-    (made,), _, _ = dialect.convert([given(HEAD + CALLED_BY_WHO_IS_GIVEN)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + CALLED_BY_WHO_IS_GIVEN)], "", target)
     assert [d.id for d in made.diagnostics] == told
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_file_of_functions_alone_is_converted(target):
     source = "import torch\n\n\ndef f(x):\n    return torch.cat([x, x])\n"
-    (made,), _, _ = dialect.convert([given(source)], "", target)
+    (made,), _, _ = engine.convert([given(source)], "", target)
     assert (
         made.code
         == "import jax.numpy as jnp\n\n\ndef f(x):\n    return jnp.concatenate([x, x], axis=0)\n"
@@ -7224,7 +7224,7 @@ def test_a_file_of_functions_alone_is_converted(target):
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_class_of_params_is_one_of_arrays(target):
     source = HEAD + "class Bias(nn.Parameter):\n    pass\n\n\n"
-    (made,), support, _ = dialect.convert([given(source)], "", target)
+    (made,), support, _ = engine.convert([given(source)], "", target)
     assert "class Bias(jax.Array):" in made.code
     converted(made.code, support)
 
@@ -7246,7 +7246,7 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
 def test_data_under_a_computed_name_is_told(target):
-    (made,), _, _ = dialect.convert([given(HEAD + COMPUTED_DATA)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + COMPUTED_DATA)], "", target)
     assert [(d.id, d.line) for d in made.diagnostics] == [
         ("parameter-write", 15),
         ("parameter-write", 16),
@@ -7314,7 +7314,7 @@ def test_a_buffer_that_is_not_saved_is_filled(target):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_buffer_that_is_not_saved_is_in_no_checkpoint(target):
-    (made,), support, _ = dialect.convert([given(HEAD + CACHED)], "", target)
+    (made,), support, _ = engine.convert([given(HEAD + CACHED)], "", target)
     theirs = namespace(HEAD + CACHED, "program")["Net"]()
     theirs(torch.ones(2, 4))
     net = converted(made.code, support)["Net"]
@@ -7333,7 +7333,7 @@ def test_a_buffer_that_is_not_saved_is_in_no_checkpoint(target):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_checkpoint_lacks_no_buffer_that_torch_saves(target):
-    (made,), support, _ = dialect.convert([given(HEAD + CACHED)], "", target)
+    (made,), support, _ = engine.convert([given(HEAD + CACHED)], "", target)
     saved = namespace(HEAD + CACHED, "program")["Net"]().state_dict()
     del saved["mean"]
     net = converted(made.code, support)["Net"]
@@ -7347,7 +7347,7 @@ def test_entries_of_a_dict_of_the_state_are_written(target):
 
 
 def test_a_dict_of_what_forward_keeps_is_no_weight():
-    (made,), support, _ = dialect.convert([given(HEAD + KEPT)], "", "flax")
+    (made,), support, _ = engine.convert([given(HEAD + KEPT)], "", "flax")
     theirs = namespace(HEAD + KEPT, "program")["Net"]()
     model = from_torch(theirs, converted(made.code, support)["Net"](rngs=nnx.Rngs(0)))
     x = torch.randn(2, 4)
@@ -7389,7 +7389,7 @@ def test_a_submodule_with_the_name_of_a_method_here_is_refused():
     source = HEAD + NAMED_AS_A_METHOD.replace("self.a,", "self.init,").replace(
         "self.a", "self.init"
     )
-    (made,), _, _ = dialect.convert([given(source)], "", "functional")
+    (made,), _, _ = engine.convert([given(source)], "", "functional")
     assert ["give it another name" in d.message for d in made.diagnostics] == [True]
 
 
@@ -7421,7 +7421,7 @@ class Net(nn.Module):
 def test_initialisers_are_handed_to_what_a_constructor_calls(target):
     source = HEAD + HANDED_INITIALISERS
     verify(source, "Net", "4", [torch.randn(2, 4, dtype=torch.float64)], target)
-    (made,), support, _ = dialect.convert([given(source)], "", target)
+    (made,), support, _ = engine.convert([given(source)], "", target)
     assert "# with room for relu" in made.code and "# plain" in made.code
     model = built(lambda **k: scope["Net"](4, **k), (scope := converted(made.code, support))["Net"])
     arrays = (
@@ -7460,7 +7460,7 @@ class Net(nn.Module):
 def test_arrays_are_filled_under_listed_names(target):
     source = HEAD + FILLED_UNDER_NAMES
     verify(source, "Net", "", [torch.randn(2, 4, dtype=torch.float64)], target)
-    (made,), support, _ = dialect.convert([given(source)], "", target)
+    (made,), support, _ = engine.convert([given(source)], "", target)
     assert "getattr" not in made.code and "names" not in made.code and not made.diagnostics
     model = built((cls := converted(made.code, support)["Net"]), cls)
     tree = model.init(jax.random.key(0)) if target == "functional" else model
@@ -7474,7 +7474,7 @@ def test_arrays_are_filled_under_listed_names(target):
 @pytest.mark.parametrize("target", TARGETS)
 def test_arrays_under_names_that_are_given_are_not_filled_silently(target):
     source = FILLED_UNDER_NAMES.replace('names = ["weight", "bias"]', "names = module.names")
-    (made,), support, _ = dialect.convert([given(HEAD + source)], "", target)
+    (made,), support, _ = engine.convert([given(HEAD + source)], "", target)
     assert "aliased-write" in [d.id for d in made.diagnostics]
 
 
@@ -7493,7 +7493,7 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_param_of_another_configuration_is_filled(target):
-    (made,), support, _ = dialect.convert([given(HEAD + SOMETIMES)], "", target)
+    (made,), support, _ = engine.convert([given(HEAD + SOMETIMES)], "", target)
     theirs = namespace(HEAD + SOMETIMES, "program")["Net"]()
     theirs.scale *= 3
     cls = converted(made.code, support)["Net"]
@@ -7545,7 +7545,7 @@ def test_modules_run_while_a_model_is_built_for_the_sizes_that_they_give(target)
 )
 @pytest.mark.parametrize("target", ["functional", "equinox"])
 def test_what_a_module_counts_while_it_is_built_is_no_size(target, call):
-    (made,), _, _ = dialect.convert([given(HEAD + PROBED.format(call=call))], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + PROBED.format(call=call))], "", target)
     assert made.diagnostics[-1].line == 12, made.diagnostics
 
 
@@ -7608,7 +7608,7 @@ def test_a_constant_has_the_shape_of_a_param(target, mask):
 def test_a_param_that_forward_writes_holds_for_the_call_in_equinox():
     """Its gradient is that of the param; the caller's module stays as it is, which is told."""
     source = HEAD + MASKED.format(mask="torch.ones_like(self.weight)", forward=WRITTEN)
-    (made,), support, _ = dialect.convert([given(source)], "", "equinox")
+    (made,), support, _ = engine.convert([given(source)], "", "equinox")
     assert [(d.id, d.line) for d in made.diagnostics] == [("parameter-write", 15)], made.code
     theirs = namespace(source, "program")["Net"]()
     ours, _ = from_torch(theirs, converted(made.code, support)["Net"](key=jax.random.key(0)))
@@ -7801,7 +7801,7 @@ def test_what_a_container_holds_may_be_made_in_branches(target, kind):
     inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
     verify(HEAD + HELD_IN_BRANCHES, "Net", repr(kind), inputs, target)
     other = HELD_IN_BRANCHES.replace("not stride == 1", "stride < 9")
-    (made,), _, _ = dialect.convert([given(HEAD + other)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + other)], "", target)
     told = {"shared-module"} if target != "flax" else set()
     assert {d.id for d in made.diagnostics} == told
 
@@ -7810,7 +7810,7 @@ def test_what_a_container_holds_may_be_made_in_branches(target, kind):
 def test_what_weight_norm_computes_is_not_written(target):
     """In torch, too, the next call computes it anew."""
     conv = "nn.utils.weight_norm(nn.Conv1d(i, o, 3, padding=1))"
-    (made,), _, _ = dialect.convert([given(HEAD + HELD.format(conv=conv))], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + HELD.format(conv=conv))], "", target)
     assert [(d.id, d.line) for d in made.diagnostics] == [("taken-for-granted", 17)], made.code
     assert "0.01" not in made.code
 
@@ -7866,7 +7866,7 @@ class Net(nn.Module):
 def test_a_layer_or_an_identity_is_called_as_the_layer(target, init):
     source = HEAD + STANDING_IN
     verify(source, "Net", init, [torch.randn(3, 4, dtype=torch.float64)], target)
-    (made,), _, _ = dialect.convert([given(source)], "", target)
+    (made,), _, _ = engine.convert([given(source)], "", target)
     assert ".apply(" not in made.code and "nn.call(" not in made.code, made.code
 
 
@@ -7874,7 +7874,7 @@ def test_a_layer_or_an_identity_is_called_as_the_layer(target, init):
 def test_what_raises_is_no_other_module_that_an_attribute_may_be(target):
     """Of `part` it is known that it is a Part, of `fc` that it takes no state."""
     source = HEAD + REFUSED_LATER
-    (made,), support, _ = dialect.convert([given(source)], "", target)
+    (made,), support, _ = engine.convert([given(source)], "", target)
     assert {d.line for d in made.diagnostics} == {26, 27}, made.diagnostics
     assert ".apply(" not in made.code and "nn.call(" not in made.code, made.code
     whole = source[: source.index("    def use_checkpointing")]
@@ -7909,7 +7909,7 @@ class Net(nn.Module):
 def test_a_list_of_layers_is_not_what_is_called(target, init):
     source = HEAD + LIST_OR_ONE
     verify(source, "Net", init, [torch.randn(3, 4, dtype=torch.float64)], target)
-    (made,), _, _ = dialect.convert([given(source)], "", target)
+    (made,), _, _ = engine.convert([given(source)], "", target)
     assert ".apply(" not in made.code and "nn.call(" not in made.code, made.code
 
 
@@ -7941,7 +7941,7 @@ class Pretrained(nn.Module):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_method_that_cannot_be_called_so_is_not_meant(target):
-    (made,), _, _ = dialect.convert([given(HEAD + METHODS_BY_NAME)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + METHODS_BY_NAME)], "", target)
     assert "        return self.model.forecast(x, prediction_length=3)\n" in made.code, made.code
     assert "def __call__(self, x)" in made.code or "def __call__(self, x, *, key" in made.code
 
@@ -7999,13 +7999,13 @@ def others():
 def test_the_classes_that_a_model_is_given_by_default_are_what_its_layers_are(target, init):
     source = HEAD + CLASSES_GIVEN
     verify(source, "Net", init, [torch.randn(3, 4, dtype=torch.float64)], target)
-    (made,), _, _ = dialect.convert([given(source)], "", target)
+    (made,), _, _ = engine.convert([given(source)], "", target)
     assert "x, state" not in made.code and ".apply(" not in made.code, made.code
 
 
 @pytest.mark.parametrize("init", ["nn.BatchNorm1d", "act_layer=lambda: nn.Dropout(0.5)"])
 def test_a_class_that_takes_more_than_a_model_gives_is_refused_where_it_is_built(init):
-    (made,), support, _ = dialect.convert([given(HEAD + CLASSES_GIVEN)], "", "functional")
+    (made,), support, _ = engine.convert([given(HEAD + CLASSES_GIVEN)], "", "functional")
     scope = converted(made.code, support)
     with pytest.raises(TypeError, match="this model does not give it"):
         eval(f"Net({init})", scope)
@@ -8074,7 +8074,7 @@ class Drawing(Net):
 
 
 def test_what_is_refused_in_a_function_asks_for_no_params():
-    (made,), _, _ = dialect.convert([given(HEAD + UNPLACED)], "", "functional")
+    (made,), _, _ = engine.convert([given(HEAD + UNPLACED)], "", "functional")
     assert {d.line for d in made.diagnostics} == {20, 32, 44, 48, 49, 56}, made.diagnostics
     headers = "evaluate(x, n=3): report(x): main(): score(x): second(x): wrapped(x): drawn(): draw(x):".replace(
         ": ", ":|"
@@ -8101,13 +8101,13 @@ class Net(nn.Module):
     "program, told", [(UNBOUNDED, [14]), (UNBOUNDED.replace("(x)\n", "(x).detach()\n"), [])]
 )
 def test_a_loop_without_a_bound_has_no_gradient_and_says_so(program, told):
-    (made,), _, _ = dialect.convert([given(HEAD + program)], "", "functional")
+    (made,), _, _ = engine.convert([given(HEAD + program)], "", "functional")
     assert [d.line for d in made.diagnostics] == told
 
 
 def begun(source, target):
     """The arrays of a new model, by torch's names."""
-    (made,), support, _ = dialect.convert([given(HEAD + source)], "", target)
+    (made,), support, _ = engine.convert([given(HEAD + source)], "", target)
     cls = converted(made.code, support)["Net"]
     model = built(cls, cls)
     if target == "functional":
@@ -8312,7 +8312,7 @@ class Net(nn.Module):
 def test_a_partial_with_a_name_writes_what_it_is_given(target):
     inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
     verify(HEAD + NAMED_PARTIAL, "Net", "", inputs, target)
-    (made,), _, _ = dialect.convert([given(HEAD + NAMED_PARTIAL)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + NAMED_PARTIAL)], "", target)
     assert "partial" not in made.code
 
 
@@ -8496,7 +8496,7 @@ WITHOUT_PARAMS = [
 def test_functions_that_hold_modules_are_refused_where_they_are_kept(target, keeps):
     source = f"{HEAD}from functools import partial\n{KEPT_FUNCTIONS}".replace("KEEPS", keeps)
     source = source.replace("USES", KEEPING_FUNCTIONS[keeps])
-    (made,), support, _ = dialect.convert([given(source)], "", target)
+    (made,), support, _ = engine.convert([given(source)], "", target)
     assert ("module-value", 36) in [(d.id, d.line) for d in made.diagnostics]
     with pytest.raises(NotImplementedError):
         cls = converted(made.code, support)["Net"]
@@ -8518,7 +8518,7 @@ REPLACED_FORWARDS = [
 def test_what_stands_in_for_a_forward_is_refused(target, replaced):
     source = HEAD + KEPT_FUNCTIONS.replace("KEEPS", replaced).replace("USES", "self.fc(x)")
     source = source.replace("def two(self, x)", "def two(self, x, y=1)")
-    (made,), support, _ = dialect.convert([given(source)], "", target)
+    (made,), support, _ = engine.convert([given(source)], "", target)
     assert ("module-value", 35) in [(d.id, d.line) for d in made.diagnostics]
     with pytest.raises(NotImplementedError):
         cls = converted(made.code, support)["Net"]
@@ -8532,7 +8532,7 @@ STORED_INTO_TORCH = ["nn.Own = Net", "torch.nn.one, x = 1, 2"]
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_can_not_be_stored_into_is_refused_as_a_statement(target, stored):
     source = f"{HEAD}class Net(nn.Module):\n    def forward(self, x):\n        {stored}\n        return x\n"
-    (made,), support, _ = dialect.convert([given(source)], "", target)
+    (made,), support, _ = engine.convert([given(source)], "", target)
     assert {d.id for d in made.diagnostics} == {"no-rule"}
     with pytest.raises(NotImplementedError):
         converted(made.code, support)["Net"]()(jnp.ones(3))
@@ -8556,7 +8556,7 @@ class Net(nn.Module):
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_function_of_constructors_draws_by_a_distribution(target):
     verify(HEAD + DRAWN_BY_A_DISTRIBUTION, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
-    (made,), support, _ = dialect.convert([given(HEAD + DRAWN_BY_A_DISTRIBUTION)], "", target)
+    (made,), support, _ = engine.convert([given(HEAD + DRAWN_BY_A_DISTRIBUTION)], "", target)
     model = built((cls := converted(made.code, support)["Net"]), cls)
     tree = model.init(jax.random.key(0)) if target == "functional" else model
     arrays = to_torch(tree, {}) if target == "functional" else to_torch(tree)
@@ -8576,7 +8576,7 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_complex_weights_are_drawn_uniformly(target):
-    (made,), support, _ = dialect.convert([given(HEAD + COMPLEX_DRAWS)], "", target)
+    (made,), support, _ = engine.convert([given(HEAD + COMPLEX_DRAWS)], "", target)
     model = built((cls := converted(made.code, support)["Net"]), cls)
     tree = model.init(jax.random.key(0)) if target == "functional" else model
     w = (to_torch(tree, {}) if target == "functional" else to_torch(tree))["w"]
@@ -8600,7 +8600,7 @@ class Net(nn.Module):
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_distribution_that_a_module_keeps(target):
     verify(HEAD + KEPT_DISTRIBUTION, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
-    (made,), _, _ = dialect.convert([given(HEAD + KEPT_DISTRIBUTION)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + KEPT_DISTRIBUTION)], "", target)
     assert "nn.build" not in made.code and "key=keys" not in made.code
 
 
@@ -8642,7 +8642,7 @@ class Net(nn.Module):
 
 
 def test_a_mixin_reads_the_arrays_that_it_sets_under_computed_names():
-    (made,), support, _ = dialect.convert([given(HEAD + BUFFERS_OF_A_MIXIN)], "", "equinox")
+    (made,), support, _ = engine.convert([given(HEAD + BUFFERS_OF_A_MIXIN)], "", "equinox")
     assert [d.id for d in made.diagnostics] == ["buffer-in-list"]
     cls = converted(made.code, support)["Net"]
     net, x = built(cls, cls), jnp.ones((3, 4))
@@ -8664,7 +8664,7 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_is_not_built_alike_is_refused_where_it_is_given_values(target):
-    (made,), support, _ = dialect.convert([given(HEAD + NOT_ALIKE)], "", target)
+    (made,), support, _ = engine.convert([given(HEAD + NOT_ALIKE)], "", target)
     assert [(d.line, d.id) for d in made.diagnostics] == [(12, "array-while-building")]
     cls = converted(made.code, support)["Net"]
     with pytest.raises(NotImplementedError):
@@ -8730,7 +8730,7 @@ y = net(x)
 
 @pytest.mark.parametrize("target", ("flax", "equinox"))
 def test_a_file_reads_and_writes_arrays_of_its_own(target):
-    (made,), support, _ = dialect.convert([given(HEAD + OF_A_FILE)], "", target)
+    (made,), support, _ = engine.convert([given(HEAD + OF_A_FILE)], "", target)
     assert not made.diagnostics, (made.diagnostics, made.code)
     scope = converted(made.code, support)
     assert int(scope["first"]) == 3 and list(scope["order"]) == [2, 1, 0]
@@ -8739,7 +8739,7 @@ def test_a_file_reads_and_writes_arrays_of_its_own(target):
 
 def test_a_file_has_no_state_for_a_model():
     program = HEAD + "x = torch.zeros(2, 4)\nnet = nn.Sequential(nn.BatchNorm1d(4))\ny = net(x)\n"
-    (made,), *_ = dialect.convert([given(program)], "", "equinox")
+    (made,), *_ = engine.convert([given(program)], "", "equinox")
     assert [d.id for d in made.diagnostics] == ["module-value"]
 
 
@@ -8769,7 +8769,7 @@ def evaluate(words):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_a_comparison_of_unknown_things_gives_is_a_tensor_where_it_is_used_as_one(target):
-    (made,), *_ = dialect.convert([given(HEAD + COMPARED)], "", target)
+    (made,), *_ = engine.convert([given(HEAD + COMPARED)], "", target)
     assert "jnp.expand_dims(ids != self.pad, (1, 2))" in made.code
     assert "(batch.a == batch.b).astype(jnp.float32).mean()" in made.code
     assert "(elsewhere.a(words) == elsewhere.b(words)).mean()" in made.code
@@ -8923,7 +8923,7 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_module_that_is_a_distribution_too_is_refused(target):
-    (made,), support, _ = dialect.convert([given(HEAD + MODULE_AND_DISTRIBUTION)], "", target)
+    (made,), support, _ = engine.convert([given(HEAD + MODULE_AND_DISTRIBUTION)], "", target)
     assert [d.id for d in made.diagnostics] == ["no-rule"] * 3
     scope = converted(made.code, support)
     with pytest.raises(NotImplementedError):
@@ -8992,7 +8992,7 @@ def test_a_walk_puts_other_modules_in_the_place_of_some(target):
 
 def test_another_module_under_a_name_that_is_not_that_of_the_walk_is_refused():
     source = HEAD + REPLACES_CHILDREN.replace("setattr(model, n,", "setattr(model, n + '_',")
-    (made,), support, _ = dialect.convert([given(source)], "", "equinox")
+    (made,), support, _ = engine.convert([given(source)], "", "equinox")
     assert [d.id for d in made.diagnostics] == ["parameter-write"]
     with pytest.raises(NotImplementedError):
         built(converted(made.code, support)["Net"], converted(made.code, support)["Net"])
@@ -9041,7 +9041,7 @@ class Net(nn.Module):
 @pytest.mark.parametrize("target", TARGETS)
 def test_none_in_a_dict_does_not_ask_whether_there_is_one(target):
     """A device is None in JAX, and `None in seen` asks of an item."""
-    (made,), support, _ = dialect.convert([given(HEAD + ASKED_ITEMS)], "", target)
+    (made,), support, _ = engine.convert([given(HEAD + ASKED_ITEMS)], "", target)
     assert "internal-error" not in {d.id for d in made.diagnostics}
     ours = built((cls := converted(made.code, support)["Net"]), cls)
     x = jnp.zeros((2, 3))
@@ -9078,7 +9078,7 @@ def later(x):
 
 def test_a_model_that_a_function_builds_has_no_params_to_run_with():
     """`predict(model, x)` is given no params: it would raise a TypeError without a word."""
-    (made,), *_ = dialect.convert([given(HEAD + GIVEN_UNBOUND)], "", "functional")
+    (made,), *_ = engine.convert([given(HEAD + GIVEN_UNBOUND)], "", "functional")
     assert [d.id for d in made.diagnostics] == ["module-value"], made.code
 
 
@@ -9256,7 +9256,7 @@ def test_what_is_picked_along_an_axis_is_as_large_at_the_others(target):
     """An index of size 1 there, `order[:1]`, takes the first in torch, where jnp repeats it, and a
     dim of another size is not left out."""
     verify(HEAD + PICKED, "Net", "", [torch.randn(3, 5, 4, dtype=torch.float64)] * 2, target)
-    (made,), _, _ = dialect.convert([given(HEAD + PICKED)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + PICKED)], "", target)
     assert "jnp.take_along_axis(x, order[:, :2][..., None], axis=1)" in made.code
     assert (made.code.count("nn.gather("), made.code.count("nn.squeeze(")) == (1, 1)
 
@@ -9364,14 +9364,14 @@ def test_a_detector_runs_itself_for_its_strides(target):
 
 
 def test_what_a_member_of_an_enum_fills_has_the_value():
-    (made,), support, _ = dialect.convert([given(HEAD + ENUM_THAT_FILLS)], "", "flax")
+    (made,), support, _ = engine.convert([given(HEAD + ENUM_THAT_FILLS)], "", "flax")
     model = converted(made.code, support)["Net"]()
     assert np.array_equal(model.scale[...], np.full(4, 0.5))
     assert np.array_equal(model.shift[...], np.ones(4))
 
 
 def test_what_is_filled_in_turn_has_the_values():
-    (made,), support, _ = dialect.convert([given(HEAD + FILLED_IN_TURN)], "", "functional")
+    (made,), support, _ = engine.convert([given(HEAD + FILLED_IN_TURN)], "", "functional")
     net = converted(made.code, support)["Net"]
     params = net().init(jax.random.key(0))
     assert {name: float(array.sum()) for name, array in params.items()} == {"w": 6.0, "bias": 6.0}
@@ -9401,7 +9401,7 @@ class Net(nn.Module):
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_method_registers_a_param_or_a_buffer(target):
     source = HEAD + REGISTERS_EITHER_WAY
-    (made,), support, _ = dialect.convert([given(source)], "", target)
+    (made,), support, _ = engine.convert([given(source)], "", target)
     assert [d.id for d in made.diagnostics] == ["frozen-param"] * (target != "flax")
     inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
     scope = converted(made.code, support)
@@ -9489,7 +9489,7 @@ def test_modules_are_made_of_a_class_that_is_asked_for(target):
 def test_what_no_layer_has_is_refused(target):
     source = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.lstm = nn.LSTM(4, 4)\n\n"
     source += "    def forward(self, x):\n        return self.lstm(x)[0] * len(self.lstm._flat_weights) * self.lstm.hidden_size\n"
-    (made,), _, _ = dialect.convert([given(HEAD + source)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + source)], "", target)
     assert [(d.id, "_flat_weights" in d.message) for d in made.diagnostics] == [("unsupported", True)]
 
 
@@ -9533,7 +9533,7 @@ def test_containers_of_own_classes_grow(target):
 def test_walks_over_buffers_raise_where_they_run(target):
     source = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('a', torch.ones(4))\n\n"
     source += "    def forward(self, x):\n        return x + sum(b.sum() for _, b in self.named_buffers())\n"
-    (made,), support, _ = dialect.convert([given(HEAD + source)], "", target)
+    (made,), support, _ = engine.convert([given(HEAD + source)], "", target)
     assert [d.id for d in made.diagnostics] == ["module-value"]
     assert "named_buffers()" in made.code and "for _, b in self.named_buffers()" not in made.code
 
@@ -9574,7 +9574,7 @@ class Net(nn.Module):
 def test_the_lists_of_a_recurrent_layers_weights_begin_them(target):
     inputs = [torch.randn(2, 3, 4, dtype=torch.float64)]
     verify(HEAD + FORGET_GATES, "Net", "", inputs, target)
-    (made,), support, _ = dialect.convert([given(HEAD + FORGET_GATES)], "", target)
+    (made,), support, _ = engine.convert([given(HEAD + FORGET_GATES)], "", target)
     cls = converted(made.code, support)["Net"]
     model = built(cls, cls)
     arrays = to_torch(model.init(jax.random.key(0)) if target == "functional" else model)
@@ -9605,7 +9605,7 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_becomes_a_parameter_is_none_yet(target):
-    (made,), _, _ = dialect.convert([given(HEAD + ASKS_FOR_PARAMETERS)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + ASKS_FOR_PARAMETERS)], "", target)
     assert [(d.id, d.line) for d in made.diagnostics] == [("unsupported", 17)]
     a, b = (
         ASKS_FOR_PARAMETERS.index("    def wrapped"),
@@ -9660,7 +9660,7 @@ class Tied(nn.Module):
 
 @pytest.mark.parametrize("tied", [True, False])
 def test_a_method_begins_what_is_tied_by_its_owner(tied):
-    (made,), support, _ = dialect.convert([given(HEAD + WRITTEN_WHERE_TIED)], "", "functional")
+    (made,), support, _ = engine.convert([given(HEAD + WRITTEN_WHERE_TIED)], "", "functional")
     params = converted(made.code, support)["Tied"](tied).init(jax.random.key(0))
     assert ("weight" in params["decoder"]) is not tied
     np.testing.assert_array_equal(params["encoder" if tied else "decoder"]["weight"], 2.0)
@@ -9671,7 +9671,7 @@ def test_a_method_begins_what_is_tied_by_its_owner(tied):
 def test_what_is_tied_is_written_where_it_is(target, tied):
     inputs = [torch.randn(3, 4, dtype=torch.float64)] * 2
     verify(HEAD + WRITTEN_WHERE_TIED, "Tied", str(tied), inputs, target)
-    (made,), support, _ = dialect.convert([given(HEAD + WRITTEN_WHERE_TIED)], "", target)
+    (made,), support, _ = engine.convert([given(HEAD + WRITTEN_WHERE_TIED)], "", target)
     if target == "functional":
         return
     cls = converted(made.code, support)["Tied"]
@@ -9736,7 +9736,7 @@ def test_buffers_that_torch_has_a_class_for(target):
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_module_that_is_frozen_where_it_is_made_is_told(target):
     frozen = BUFFERS_BY_CLASS.replace("requires_grad_()", "requires_grad_(False)")
-    (made,), _, _ = dialect.convert([given(HEAD + frozen)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + frozen)], "", target)
     assert [d.id for d in made.diagnostics] == ["frozen-param"]
     assert "requires_grad" not in made.code
 
@@ -9756,7 +9756,7 @@ class Net(nn.Module):
 
 
 def test_a_buffer_that_becomes_a_smaller_one_is_not_broadcast_in_flax():
-    (made,), support, _ = dialect.convert([given(HEAD + SMALLER)], "", "flax")
+    (made,), support, _ = engine.convert([given(HEAD + SMALLER)], "", "flax")
     theirs, x = namespace(HEAD + SMALLER, "program")["Net"](), torch.randn(2, 3, 4)
     ours = from_torch(theirs, converted(made.code, support)["Net"]())
     for got, wanted in zip(ours(*x.numpy()), theirs(*x), strict=True):
@@ -9803,7 +9803,7 @@ UNREGISTERED_WAYS = {
 def test_a_module_that_torch_does_not_register_is_told(target, way):
     hidden, held = UNREGISTERED_WAYS[way]
     text = HEAD + UNREGISTERED.replace("HIDDEN", hidden).replace("HELD", held)
-    (made,), support, _ = dialect.convert([given(text)], "", target)
+    (made,), support, _ = engine.convert([given(text)], "", target)
     found = [d.id for d in made.diagnostics]
     if target == "functional" and "hid" not in text:
         assert found == ["frozen-param", "module-value"]  # its params have no name of torch's
@@ -9827,7 +9827,7 @@ def test_a_module_that_torch_does_not_register_is_told(target, way):
 @pytest.mark.parametrize("target", ("flax", "equinox"))
 def test_a_list_whose_modules_a_sequential_has_too_is_told(target):
     text = UNREGISTERED.replace("HIDDEN", "self.nets = [nn.Linear(4, 4)]; self.all = nn.Sequential(*self.nets)")
-    (made,), _, _ = dialect.convert([given(HEAD + text.replace("HELD", "self.nets[0]"))], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + text.replace("HELD", "self.nets[0]"))], "", target)
     assert [d.id for d in made.diagnostics] == ["shared-module"]
 
 
@@ -9837,7 +9837,7 @@ def test_a_list_that_is_given_and_fills_two_containers_is_told(target, held):
     text = "class Net(nn.Module):\n    def __init__(self, heads):\n        super().__init__()\n"
     text += f"        self.heads = {held}\n        self.all = nn.Sequential(*heads)\n\n"
     text += "    def forward(self, x):\n        return self.all(x) + self.heads[0](x)\n"
-    (made,), _, _ = dialect.convert([given(HEAD + text)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + text)], "", target)
     assert "shared-module" in [d.id for d in made.diagnostics]
 
 
@@ -9846,7 +9846,7 @@ def test_a_shallow_copy_of_a_module_is_told(target):
     text = "import copy\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
     text += "        self.a = nn.Linear(4, 4)\n        self.c = copy.copy(self.a)\n\n"
     text += "    def forward(self, x):\n        return self.a(x) + self.c(x)\n"
-    (made,), _, _ = dialect.convert([given(HEAD + text)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + text)], "", target)
     assert [d.id for d in made.diagnostics] == ["shared-module"]
 
 
@@ -9913,7 +9913,7 @@ OBJECTS = {
 @pytest.mark.parametrize("held", OBJECTS)
 def test_an_object_that_holds_a_module_is_refused(target, held):
     text = "import types\n" + HEAD + IN_AN_OBJECT.replace("HELD", held)
-    (made,), _, _ = dialect.convert([given(text)], "", target)
+    (made,), _, _ = engine.convert([given(text)], "", target)
     assert [d.id for d in made.diagnostics] == OBJECTS[held]
 
 
@@ -9940,7 +9940,7 @@ def test_what_has_a_name_of_what_came_to_be_another_is_that_of_before(target):
 
 
 def test_a_choice_of_two_submodules_is_told_in_equinox():
-    (made,), _, _ = dialect.convert([given(HEAD + SECOND_NAMES_OF_BEFORE)], "", "equinox")
+    (made,), _, _ = engine.convert([given(HEAD + SECOND_NAMES_OF_BEFORE)], "", "equinox")
     assert "self.a is one module in a and c" in " ".join(d.message for d in made.diagnostics)
 
 
@@ -10022,7 +10022,7 @@ class Net(nn.Module):
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_classes_that_are_walked_know_an_order(target):
     """No others do, nor those whose modules are each set apart."""
-    (made,), _, _ = dialect.convert([given(HEAD + WALKED_AND_NOT)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + WALKED_AND_NOT)], "", target)
     assert made.code.count("_order = tuple(") == (target != "functional")
 
 
@@ -10055,12 +10055,12 @@ class Net(nn.Module):
 def test_an_instance_norm_keeps_state_where_it_tracks_some(target, tracked):
     source = HEAD + INSTANCE_NORMS.replace("{tracked}", tracked)
     verify(source, "Net", "", [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)], target)
-    (made,), _, _ = dialect.convert([given(source)], "", target)
+    (made,), _, _ = engine.convert([given(source)], "", target)
     assert ("TrackedInstanceNorm1d" in made.code) is ("True" in tracked)
     if target != "flax":
         assert ("state" in made.code) is ("True" in tracked)
     source = f"{HEAD}made = lambda n: nn.InstanceNorm1d(n{tracked})\n"
-    (made,), _, _ = dialect.convert([given(source)], "", target)
+    (made,), _, _ = engine.convert([given(source)], "", target)
     assert ("TrackedInstanceNorm1d" in made.code) is ("True" in tracked)
 
 
@@ -10068,10 +10068,10 @@ def test_a_walk_whose_order_is_all_the_same_needs_none():
     text = GOES_OVER.replace("        ps = list(self.first.parameters())\n", "")
     text = text.replace("return F.linear(x, ps[0], ps[1])", "return x * sum(p.sum() for p in self.parameters())")
     text = text.replace("for i, p in enumerate(self.parameters())", "for i, p in enumerate((x, x))")
-    (made,), _, _ = dialect.convert([given(HEAD + text)], "", "flax")
+    (made,), _, _ = engine.convert([given(HEAD + text)], "", "flax")
     assert "_order" not in made.code and not made.diagnostics
     text = ASKS_FOR_THE_FIRST.replace("* weight[0]", "+ weight.data.new(3, 4).zero_()")
-    (made,), _, _ = dialect.convert([given(HEAD + text)], "", "flax")
+    (made,), _, _ = engine.convert([given(HEAD + text)], "", "flax")
     assert "_order" not in made.code and not made.diagnostics
 
 
@@ -10117,7 +10117,7 @@ def test_a_buffer_that_is_given_another_type_has_that(target):
 
 
 def test_a_count_stays_one_in_flax():
-    (made,), _, _ = dialect.convert([given(HEAD + TYPES_OF_BUFFERS)], "", "flax")
+    (made,), _, _ = engine.convert([given(HEAD + TYPES_OF_BUFFERS)], "", "flax")
     assert "self.steps[...] += 1" in made.code
 
 
@@ -10187,14 +10187,14 @@ TRAINS = {
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("body", TRAINS)
 def test_a_layer_that_takes_no_mode_is_told(target, body):
-    (made,), _, _ = dialect.convert([given(HEAD + FROZEN.replace("BODY", body))], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + FROZEN.replace("BODY", body))], "", target)
     assert [d.id for d in made.diagnostics] == TRAINS[body]
 
 
 @pytest.mark.parametrize("target", ("flax", "equinox"))
 def test_a_set_of_modules_is_refused(target):
     text = IN_AN_OBJECT.replace("HELD", "{self.net}").replace("self.held.scale", "(self.net in self.held)")
-    (made,), _, _ = dialect.convert([given(HEAD + text)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + text)], "", target)
     assert [d.id for d in made.diagnostics] == ["module-value"]
 
 
@@ -10258,7 +10258,7 @@ class Net(nn.Module):
 )
 def test_a_tensor_that_several_modules_are_given_and_write_is_told(held, write, told):
     text = HANDED_TO_SEVERAL.replace("HELD", held).replace("WRITE", write)
-    (made,), _, _ = dialect.convert([given(HEAD + text)], "", "functional")
+    (made,), _, _ = engine.convert([given(HEAD + text)], "", "functional")
     assert [d.id for d in made.diagnostics] == ["aliased-write"] * told, made.code
 
 
@@ -10266,7 +10266,7 @@ def test_a_tensor_that_several_modules_are_given_and_write_is_told(held, write, 
 @pytest.mark.parametrize("write, told", [("self.c += x", ["aliased-write"]), ("self.c = self.c + x", [])])
 def test_a_buffer_of_two_modules_that_is_written_in_place_is_told(target, write, told):
     text = BUFFER_OF_TWO.replace("self.c += x", write)
-    (made,), _, _ = dialect.convert([given(HEAD + text)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + text)], "", target)
     assert [d.id for d in made.diagnostics] == told
 
 
@@ -10304,7 +10304,7 @@ MADE_APART = {
 @pytest.mark.parametrize("made", MADE_APART)
 def test_what_torch_saves_nothing_of_is_told(target, made):
     source = HEAD + APART_FROM_TORCH.replace("MADE", made).replace("KEPT", "w")
-    (told,), _, _ = dialect.convert([given(source)], "", target)
+    (told,), _, _ = engine.convert([given(source)], "", target)
     ids = {d.id for d in told.diagnostics} & {"buffer-in-list", "module-value", "random-in-init"}
     assert len(ids) == 1
 
@@ -10312,14 +10312,14 @@ def test_what_torch_saves_nothing_of_is_told(target, made):
 @pytest.mark.parametrize("target", ("flax", "equinox"))
 def test_what_a_module_makes_a_param_of_is_saved(target):
     source = APART_FROM_TORCH.replace("MADE", "Scaled(torch.randn(4))").replace("KEPT", "nn.Parameter(w)")
-    (made,), _, _ = dialect.convert([given(HEAD + source)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + source)], "", target)
     assert not made.diagnostics
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_method_as_forward_is_told(target):
     source = "class Net(nn.Module):\n    def run(self, x):\n        return x * 2\n\n    forward = run\n"
-    (made,), _, _ = dialect.convert([given(HEAD + source)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + source)], "", target)
     assert [d.id for d in made.diagnostics] == ["module-value"]
 
 
@@ -10360,7 +10360,7 @@ def test_a_param_that_a_plain_container_has_too_is_told(target, kept):
     text += f"        self.all = {'[]' if 'append' in kept else '{}'}\n        for k in names:\n"
     text += "            p = nn.Parameter(torch.ones(4))\n            self.register_parameter(k, p)\n"
     text += f"            {kept}\n\n    def forward(self, x):\n        return x * self.all[0]\n"
-    (made,), _, _ = dialect.convert([given(HEAD + text)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + text)], "", target)
     assert {d.id for d in made.diagnostics} & {"aliased-write", "shared-module"}
 
 
@@ -10454,7 +10454,7 @@ class Net(nn.Module):
 
 
 def test_a_model_that_is_evaluated_writes_no_variable():
-    (made,), support, _ = dialect.convert([given(HEAD + EVALUATED)], "", "flax")
+    (made,), support, _ = engine.convert([given(HEAD + EVALUATED)], "", "flax")
     model = converted(made.code, support)["Net"](4, rngs=nnx.Rngs(0))
     x = jnp.arange(12.0).reshape(3, 4)
     model(x)
@@ -10505,7 +10505,7 @@ class Net(nn.Module):
 @pytest.mark.parametrize("kept", ("KINDS[kind]", "noisy if kind else plain"))
 def test_a_function_that_draws_and_is_kept_beside_others(target, kept):
     text = HEAD + KEPT_DRAWS.replace("= KIND\n", f"= {kept}\n")
-    (made,), _, _ = dialect.convert([given(text)], "", target)
+    (made,), _, _ = engine.convert([given(text)], "", target)
     told = {d.id for d in made.diagnostics}
     assert told == ({"draw-in-value"} if target == "flax" else set())
     if not told:
@@ -10610,10 +10610,10 @@ class Net(nn.Module):
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_list_of_params_that_is_set_anew_is_no_state(target):
     """It would have copies of them, which nothing trains."""
-    (made,), _, _ = dialect.convert([given(HEAD + KEEPS_PARAMS)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + KEEPS_PARAMS)], "", target)
     assert ("module-value", 11) in [(d.id, d.line) for d in made.diagnostics]
     source = KEEPS_PARAMS.replace("def again", "def __setstate__")
-    (made,), _, _ = dialect.convert([given(HEAD + source)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + source)], "", target)
     assert made.diagnostics
 
 
@@ -10709,7 +10709,7 @@ def test_classes_that_have_no_form_in_one_output_are_told_there(target, program)
             HEAD + globals()[program], "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target
         )
         return
-    (made,), _, _ = dialect.convert([given(HEAD + globals()[program])], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + globals()[program])], "", target)
     assert {d.id for d in made.diagnostics} <= {"unsupported", "module-value"} and made.diagnostics
 
 
@@ -10727,7 +10727,7 @@ def test_classes_that_have_no_form_in_one_output_are_told_there(target, program)
 )
 def test_what_python_asks_of_data_is_refused(said):
     source = f"def f(x: torch.Tensor, y: torch.Tensor):\n    return {said} * x\n"
-    (made,), _, _ = dialect.convert([given(HEAD + source)], "", "functional")
+    (made,), _, _ = engine.convert([given(HEAD + source)], "", "functional")
     assert [(d.id, d.line) for d in made.diagnostics] == [("unsupported", 7)], made.code
 
 
@@ -10735,7 +10735,7 @@ def test_what_python_knows_of_data_is_asked():
     source = "def f(xs, y):\n    first = sorted(xs, key=lambda t: t.shape[0])[0]\n    n = f'{y.shape[0]:3d}'\n"
     source += "    print(f'{y.mean():.3f}')\n    if y.shape[0] > 9:\n        raise ValueError(f'{y.sum():.1f}')\n"
     source += "    return first * len(n) + max(y.shape, key=lambda n: n % 3) + len(sorted({'b': y, 'a': 1}))\n"
-    (made,), _, _ = dialect.convert([given(HEAD + source)], "", "functional")
+    (made,), _, _ = engine.convert([given(HEAD + source)], "", "functional")
     assert not made.diagnostics, made.diagnostics
 
 
@@ -10826,7 +10826,7 @@ def test_layers_are_set_anew_by_what_builds_them(target, program):
 
 def test_an_attribute_that_has_another_name_in_some_layers_is_told():
     source = DROPOUTS_SET_ANEW.replace("(m, nn.Dropout)", "(m, (nn.Dropout, nn.Dropout2d))")
-    (made,), _, _ = dialect.convert([given(HEAD + source)], "", "flax")
+    (made,), _, _ = engine.convert([given(HEAD + source)], "", "flax")
     assert [d.id for d in made.diagnostics] == ["unsupported"]
 
 
@@ -10875,7 +10875,7 @@ def test_a_constructor_takes_layers_and_params_away(target):
 def test_a_param_is_not_taken_away_where_it_is_asked_for_by_name(asked):
     asking = f"        self.fc = nn.Identity() if {asked} else self.fc\n"
     source = TAKES_LAYERS_AWAY.replace("        self.h =", asking + "        self.h =")
-    (made,), _, _ = dialect.convert([given(HEAD + source)], "", "functional")
+    (made,), _, _ = engine.convert([given(HEAD + source)], "", "functional")
     assert [(d.id, d.line) for d in made.diagnostics] == [("module-value", 20)]
 
 
@@ -11007,7 +11007,7 @@ LENT = [
 @pytest.mark.parametrize("target", TARGETS)
 def test_params_that_are_made_of_those_of_a_module_of_their_own(target, build):
     source = HEAD + MADE_OF_LENT.replace("BUILD", build)
-    (made,), support, _ = dialect.convert([given(source)], "", target)
+    (made,), support, _ = engine.convert([given(source)], "", target)
     net = converted(made.code, support)["Net"]
     model = built(partial(net, 4), net)
     arrays = to_torch(model.init(jax.random.key(0)) if target == "functional" else model)
@@ -11050,7 +11050,7 @@ class Net(Base):
 
 
 def test_fields_of_a_mixin_that_is_not_constructed():
-    (made,), support, _ = dialect.convert([given(HEAD + FIELDS_OF_A_MIXIN)], "", "equinox")
+    (made,), support, _ = engine.convert([given(HEAD + FIELDS_OF_A_MIXIN)], "", "equinox")
     net = converted(made.code, support)["Net"]
     model, state = eqx.nn.make_with_state(net)(key=jax.random.key(0))
     x = jnp.ones((3, 4))
@@ -11079,7 +11079,7 @@ class Net(nn.Module):
 
 
 def test_a_container_of_the_users_in_a_walk():
-    (made,), support, _ = dialect.convert([given(HEAD + SEQUENCE_IN_ORDER)], "", "equinox")
+    (made,), support, _ = engine.convert([given(HEAD + SEQUENCE_IN_ORDER)], "", "equinox")
     net = converted(made.code, support)["Net"]
     model, state = eqx.nn.make_with_state(net)(4, key=jax.random.key(0))
     x = jnp.ones((3, 4))
@@ -11185,7 +11185,7 @@ class Net(nn.Module):
             x = x * 2
         return x
 """
-    (made,), support, _ = dialect.convert([given(HEAD + source)], "", "flax")
+    (made,), support, _ = engine.convert([given(HEAD + source)], "", "flax")
     run = nnx.jit(lambda net, x: net(x))
     net = converted(made.code, support)["Net"]()
     assert [float(run(net, jnp.ones(()))) for _ in range(2)] == [2.0, 1.0]
@@ -11196,7 +11196,7 @@ def test_layers_draw_nothing_in_inference_mode(layer):
     call = "self.f(x, x, x)[0]" if "Attention" in layer else "self.f(x)"
     source = f"class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.f = nn.{layer}\n\n"
     source += f"    def forward(self, x):\n        return {call}\n"
-    (made,), support, _ = dialect.convert([given(HEAD + source)], "", "equinox")
+    (made,), support, _ = engine.convert([given(HEAD + source)], "", "equinox")
     scope = converted(made.code, support)
     net = eqx.nn.inference_mode(built(lambda **given: scope["Net"](**given), scope["Net"]))
     x = -jnp.ones((3, 4))
@@ -11273,7 +11273,7 @@ def test_a_method_begins_the_state_that_it_sets_later(target):
 
 
 def test_what_a_method_sets_in_a_constructor_is_what_the_state_begins_with():
-    (made,), support, _ = dialect.convert([given(HEAD + NOISY_FROM_THE_START)], "", "equinox")
+    (made,), support, _ = engine.convert([given(HEAD + NOISY_FROM_THE_START)], "", "equinox")
     net, state = eqx.nn.make_with_state(converted(made.code, support)["Net"])(4, key=jax.random.key(0))
     assert (state.get(net.a.noise) > 2).all() and (state.get(net.b.noise) > 4).all()
     assert (state.get(net.a.count), state.get(net.b.count)) == (1, 2)
@@ -11303,7 +11303,7 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("target", ["flax", "equinox"])
 def test_what_a_decorator_sets_of_all_that_a_constructor_is_given_is_told(target):
-    (made,), _, _ = dialect.convert([given(HEAD + CONSTRUCTOR_DECORATED)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + CONSTRUCTOR_DECORATED)], "", target)
     assert [(d.id, d.line) for d in made.diagnostics] == [("unsupported", 9)]
 
 
@@ -11377,7 +11377,7 @@ class Net(nn.Module):
 @pytest.mark.parametrize("resets", [False, True])
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_is_none_until_the_model_runs(target, resets):
-    (made,), support, _ = dialect.convert([given(HEAD + NONE_UNTIL_IT_RUNS)], "", target)
+    (made,), support, _ = engine.convert([given(HEAD + NONE_UNTIL_IT_RUNS)], "", target)
     assert not made.diagnostics, made.diagnostics
     scope = converted(made.code, support)
     with in_float64():
@@ -11413,7 +11413,7 @@ def test_indices_that_are_called_masks_and_functions_of_whole_numbers(target):
         HEAD
         + "class Net(nn.Module):\n    def forward(self, x, mask):\n        return x[mask[..., None].tile(1, 4)]\n"
     )
-    (made,), _, _ = dialect.convert([given(source)], "", target)
+    (made,), _, _ = engine.convert([given(source)], "", target)
     assert [(d.line, d.id) for d in made.diagnostics] == [(8, "data-dependent-shape")]
 
 
@@ -11427,7 +11427,7 @@ def test_a_mask_that_is_drawn_is_state(kept, target):
         + f"        p = torch.rand(4)\n        {kept}\n\n"
         + "    def forward(self, x):\n        return x[:, self.m]\n"
     )
-    (made,), _, _ = dialect.convert([given(source)], "", target)
+    (made,), _, _ = engine.convert([given(source)], "", target)
     assert [(d.line, d.id) for d in made.diagnostics] == [(13, "data-dependent-shape")]
 
 
@@ -11526,7 +11526,7 @@ def test_entries_of_a_dict_of_modules_are_taken_away(target):
 
 def test_a_param_that_a_method_sets_to_none_is_one_still():
     source = HEAD + TAKES_ENTRIES_AWAY + "\n    def remove(self):\n        self.scale = None\n"
-    (made,), _, _ = dialect.convert([given(source)], "", "flax")
+    (made,), _, _ = engine.convert([given(source)], "", "flax")
     assert [d.id for d in made.diagnostics] == ["dynamic-attribute"]
     assert "self.scale = nnx.Param(" in made.code
 
@@ -11536,13 +11536,13 @@ def test_the_truth_of_an_array_that_may_lack_is_told_where_it_is_no_branch(targe
     source = "class Net(nn.Module):\n    def __init__(self, b=True):\n        super().__init__()\n"
     source += "        self.b = nn.Parameter(torch.ones(1)) if b else None\n\n"
     source += "    def forward(self, x):\n        return x + self.b if self.b else x\n"
-    (made,), _, _ = dialect.convert([given(HEAD + source)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + source)], "", target)
     assert [d.id for d in made.diagnostics] == ["traced-branch"], made.code
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_truth_of_one_element_keeps_its_comments(target):
-    (made,), _, _ = dialect.convert([given(HEAD + TRUTH_OF_ONE_ELEMENT)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + TRUTH_OF_ONE_ELEMENT)], "", target)
     assert "# a number" in made.code and "# below it" in made.code, made.code
 
 
@@ -11552,7 +11552,7 @@ def test_a_module_that_data_pick_from_a_list_is_told(picked, target):
     source = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
     source += "        self.layers = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4)])\n\n"
     source += f"    def forward(self, x):\n        return {picked}\n"
-    (made,), _, _ = dialect.convert([given(HEAD + source)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + source)], "", target)
     assert "traced-branch" in [d.id for d in made.diagnostics], made.code
 
 
@@ -11562,12 +11562,12 @@ def test_a_kept_lambda_with_a_module_as_a_default_is_told(kept, target):
     source = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
     source += f"        self.fc = nn.Linear(4, 4)\n        self.fs = {kept}\n\n"
     source += "    def forward(self, x):\n        return self.fs[0](x)\n"
-    (made,), _, _ = dialect.convert([given(HEAD + source)], "", target)
+    (made,), _, _ = engine.convert([given(HEAD + source)], "", target)
     assert [d.id for d in made.diagnostics] == ["module-value"], made.code
 
 
 def test_a_sequential_for_one_call_keeps_its_comments():
-    (made,), _, _ = dialect.convert([given(HEAD + SEQUENTIAL_FOR_ONE_CALL)], "", "functional")
+    (made,), _, _ = engine.convert([given(HEAD + SEQUENTIAL_FOR_ONE_CALL)], "", "functional")
     assert "# those that are kept" in made.code, made.code
 
 
@@ -11629,7 +11629,7 @@ def test_what_train_keeps_is_made_where_it_is_read(target):
 @pytest.mark.parametrize("line", ["self.table = other", "self.bias = None"])
 def test_what_train_keeps_of_what_others_set_is_told(line):
     source = HEAD + KEPT_BY_TRAIN.replace("    def forward", f"    def change(self, other):\n        {line}\n\n    def forward", 1)
-    (made,), _, _ = dialect.convert([given(source)], "", "functional")
+    (made,), _, _ = engine.convert([given(source)], "", "functional")
     assert "module-mode" in [d.id for d in made.diagnostics], made.code
 
 
@@ -11688,13 +11688,13 @@ def test_a_generator_gives_no_changed_module():
     source = "def swapped(module):\n    module.scale = 2.0\n    yield\n    module.scale = 1.0\n\n\n"
     source += "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.scale = 1.0\n\n"
     source += "    def forward(self, x):\n        for _ in swapped(self):\n            x = x * self.scale\n        return x\n"
-    (made,), _, _ = dialect.convert([given(HEAD + source)], "", "equinox")
+    (made,), _, _ = engine.convert([given(HEAD + source)], "", "equinox")
     assert "parameter-write" in [d.id for d in made.diagnostics]
 
 
 @pytest.mark.parametrize("target", ["flax", "equinox"])
 def test_the_truth_of_a_bias_is_whether_it_is_there(target):
-    (made,), support, _ = dialect.convert([given(HEAD + TRUTH_OF_A_BIAS)], "", target)
+    (made,), support, _ = engine.convert([given(HEAD + TRUTH_OF_A_BIAS)], "", target)
     cls = converted(made.code, support)["Net"]
     with in_float64():
         ours = built(lambda **keys: cls(**keys), cls)
@@ -11738,7 +11738,7 @@ def begin(m):
 
 @pytest.mark.parametrize("target", ["flax", "equinox"])
 def test_what_data_change_while_a_model_is_built(target):
-    (made,), support, _ = dialect.convert([given(HEAD + CHANGED_BY_DATA)], "", target)
+    (made,), support, _ = engine.convert([given(HEAD + CHANGED_BY_DATA)], "", target)
     cls = converted(made.code, support)["Net"]
     with in_float64():
         ours = built(lambda **keys: cls(**keys), cls)

@@ -7,7 +7,7 @@ import types
 import pytest
 import torch
 
-from transpile.command import dialect
+from transpile.command import engine
 
 from .verified import given, verify
 
@@ -209,7 +209,7 @@ class Extended(PatchEmbed):
     def __init__(self, norm=nn.LayerNorm):
         super().__init__({made[len("PatchEmbed(") :]}
 """
-    (output,), _, _ = dialect.convert([given(text)], "", "functional")
+    (output,), _, _ = engine.convert([given(text)], "", "functional")
     assert [(d.id, d.line) for d in output.diagnostics] == [("unsupported", 9), ("unsupported", 17)]
 
 
@@ -230,7 +230,7 @@ class Counted(nn.LayerNorm):
 @pytest.mark.parametrize("target", ["functional", "equinox"])
 def test_a_block_has_a_state_where_a_norm_that_it_is_given_has(target):
     plain = PROGRAMS["blocks"]
-    (made,), _, _ = dialect.convert([given(plain)], "", target)
+    (made,), _, _ = engine.convert([given(plain)], "", target)
     assert "state" not in made.code
     counting = (plain + COUNTED).replace("norm_layer=eps", "norm_layer=Counted")
     torch.manual_seed(0)

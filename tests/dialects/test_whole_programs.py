@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 import pytest
 import torch
 
-from transpile.command.dialect import convert
+from transpile.command.engine import convert
 from transpile.source.files import Source
 
 from .verified import verify

@@ -15,13 +15,13 @@ import torch
 from flax import nnx
 
 from transpile import from_torch, to_torch
-from transpile.command import dialect
+from transpile.command import engine
 from transpile.source.files import Source
 
 
 def verify(source: str, cls: str, init: str, inputs, target: str, told=(), modes=(False, True)):
     """Raises AssertionError where the two differ; `told`: the diagnostics there are."""
-    (made,), support, _ = dialect.convert([given(source)], "", target)
+    (made,), support, _ = engine.convert([given(source)], "", target)
     assert [d.id for d in made.diagnostics] == list(told), (made.diagnostics, made.code)
     torch_side, scope = namespace(source, "program"), converted(made.code, support)
     with in_float64():

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from transpile.command.dialect import torch_layers
+from transpile.command.engine import torch_layers
 from transpile.facts.modules import Modules
 from transpile.model.effects import Support
 from transpile.model.expressions import Name

@@ -83,13 +83,13 @@ class Report:
 def convert_source(text: str, target: str = "functional", path: str = "module.py") -> Result:
     """Convert one source text. Raises SyntaxError where it is not valid Python."""
     check_target(target)
-    from . import dialect
+    from . import engine
 
     python_tree(text)
     source = Source(PurePosixPath(path), text, "utf-8", False, "\n")
     if not _have_torch([source]):
         return Result(text, "", [])
-    written, support, failed = dialect.convert([source], "", target)
+    written, support, failed = engine.convert([source], "", target)
     if not written:
         return Result(text, support or "", failed)
     made = written[0]
@@ -132,12 +132,12 @@ def convert_path(source: str | Path, out: str | Path | None, target: str = "func
 def show_model(source: Path) -> tuple[dict[PurePosixPath, str], list[Diagnostic]]:
     """The files of a program in JAX with self, the form in which the passes end, by their paths;
     and why others could not be read."""
-    from . import dialect
+    from . import engine
 
     single, report = source.is_file(), Report()
     root = source.parent if single else source
     sources = [*_read([source] if single else _files(source), root, report).values()]
-    return dialect.shown(sources, "" if single else _package(root, sources)), report.diagnostics
+    return engine.shown(sources, "" if single else _package(root, sources)), report.diagnostics
 
 
 def _package(root: Path, sources: Sequence[Source]) -> str:
@@ -234,9 +234,9 @@ def _converted(
     """The files as they come out in a dialect; the report gets those that failed."""
     if not _have_torch(sources):
         return [_File(source.path) for source in sources], lambda: None
-    from . import dialect
+    from . import engine
 
-    converted, support, failed = dialect.convert(sources, package, target, existing)
+    converted, support, failed = engine.convert(sources, package, target, existing)
     report.files += [File(root / d.path, None, [d]) for d in failed]
     return converted, lambda: support
 

@@ -11,18 +11,18 @@ others are written before those.
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ..facts.carried.places import written
+from ..facts.carried.written_places import written
 from ..model.control_flow import Collect, Cond, Loop, Repeat, Scan
 from ..model.copy import clone
 from ..model.effects import Support
 from ..model.expressions import Attribute, Call, Constant, Display, Lambda, Name
+from ..model.iteration import turns
 from ..model.layout import comments
 from ..model.names import is_name, names_in
 from ..model.node import Expression, Statement
 from ..model.program import Function, Parameter
 from ..model.statements import Assign, Block, ExpressionStatement, Return
-from ..model.turns import turns
-from .chosen import chosen
+from .where_branches import chosen
 
 Names = Sequence[str]
 Row = tuple[str, Expression]  # a name, and the array whose rows it is turn by turn

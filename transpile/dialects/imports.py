@@ -26,7 +26,7 @@ from ..model.project import Project
 from ..model.statements import Block, ExpressionStatement, Import, Imported, Pass
 from ..source.lower_ast import expression
 from ..source.splice import show
-from .support import import_order, is_standard
+from .support.support_file import import_order, is_standard
 
 PLAIN = {
     "functools": "import functools",

@@ -15,7 +15,7 @@ from ..model.expressions import Attribute, Call, Constant
 from ..model.names import dotted, everywhere, is_target
 from ..model.program import Function
 from ..model.project import Project
-from .fresh import attributes, fresh
+from .fresh_names import attributes, fresh
 from .reports import Reports
 
 

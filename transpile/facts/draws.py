@@ -12,7 +12,7 @@ from ..model.program import Function
 from ..model.project import Project
 from ..model.rulebook import Rulebook
 from ..model.statements import Assign
-from .size_syntax import is_size
+from .shapes.syntactic_sizes import is_size
 from .values import Values
 from .values.lattice import Function as FunctionValue
 from .values.lattice import Instance, Method, Tensor, Torch

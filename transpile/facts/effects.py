@@ -15,10 +15,10 @@ from ..model.node import Expression, Node
 from ..model.program import Class, Function, within
 from ..model.rulebook import Rulebook
 from ..model.statements import Assign
+from .array_paths import path_of, path_of_owner, paths_given, places_of, rooted, roots_of
 from .calls import applied
-from .host import Host
+from .host_effects import Host
 from .modules import Modules
-from .places import path_of, path_of_owner, paths_given, places_of, rooted, roots_of
 from .values.class_values import makers_of
 from .values.lattice import Class as ClassValue
 from .values.lattice import Function as FunctionValue

@@ -19,7 +19,7 @@ from ..model.program import Class, Function, Scope
 from ..model.project import Project
 from ..model.statements import Assign
 from .equal_layers import are_equal
-from .unset import possibly_none
+from .nullness import possibly_none
 from .values.lattice import Function as FunctionValue
 from .values.lattice import Module, Static
 

@@ -16,7 +16,7 @@ from ..model.program import Class, File, Function, Parameter
 from ..model.statements import Assign, For
 from .values import Values, lattice
 from .values.calls import is_super
-from .values.strings import HOLE, pattern
+from .values.computed_names import HOLE, pattern
 
 _LISTS = frozenset(
     "list tuple dict reversed sorted iter enumerate zip collections.OrderedDict".split()

@@ -8,14 +8,14 @@ from ..model.project import Project
 from ..model.rulebook import Rulebook
 from .activity import Activity
 from .calls import Calls
-from .choosing import Choosing, choosing
 from .draws import Draws
 from .effects import EffectsOf
+from .index_constants import Choosing, choosing
 from .memory import Memory
 from .modules import Library, Modules
 from .stages import Stages
 from .totality import Totality
-from .values.answers import Values, solve
+from .values.queries import Values, solve
 
 
 class ProgramFacts:

@@ -14,7 +14,7 @@ from ..model.program import Class
 from ..model.project import Project
 from ..model.rulebook import Rulebook
 from ..model.statements import Assign, Return
-from .memory.paths import of
+from .memory.access_paths import of
 from .values.lattice import Method, Module, Static, Tensor, Torch
 
 Leaf = Callable[[Expression], bool]

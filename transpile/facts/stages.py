@@ -15,8 +15,8 @@ from .calls import Calls
 from .values import Values, lattice
 from .values.host_code import is_host_code
 from .values.lattice import UNKNOWN, Module, Sequence, Static, Tensor, Torch, Value
+from .values.parameter_usage import used_as_tensors
 from .values.solve import reachable, with_callers
-from .values.usage import used_as_tensors
 
 TRACED, BUILDING, HOST, IMPORT = "traced", "building", "host", "import"
 PARAMETER = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})

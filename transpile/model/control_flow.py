@@ -61,7 +61,7 @@ class Scan(For):
     """A loop of a fixed number of turns that carries arrays. `running`: the carried name that
     says whether turns still count.
 
-    What it goes over is one of these (`model/turns.py` reads it): an array, `range(n)`,
+    What it goes over is one of these (`model/iteration.py` reads it): an array, `range(n)`,
     `enumerate(…)` or `zip(…)` of arrays, `reversed(…)` of one of the first two. The names of its
     `Collect`s are bound to arrays after it.
     """

@@ -13,9 +13,9 @@ for f in features.values():  of an argument, which comes through jit sorted by i
 from collections.abc import Iterator
 from typing import Any
 
-from ..facts.carried.ordered import is_sorted, ordered_reads
-from ..facts.host import draws
-from ..facts.named_methods import methods_named
+from ..facts.carried.dict_order import is_sorted, ordered_reads
+from ..facts.computed_methods import methods_named
+from ..facts.host_effects import draws
 from ..facts.values.lattice import Mapping, Tensor
 from ..model.effects import BUFFER, MIXED, Apply, Read, Write
 from ..model.expressions import Attribute, Call, Constant, Name, Subscript

@@ -43,7 +43,7 @@ from ..model.operators import Unary
 from ..model.program import Function, Scope
 from ..model.statements import Assign, Block, For, While
 from .pass_ import Changes, Pass
-from .written import is_written
+from .syntactic_writes import is_written
 
 _WALKS = frozenset({"parameters", "named_parameters"})
 

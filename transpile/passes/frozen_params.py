@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ..facts.values.vocabulary import PARAMETERS
+from ..facts.values.attribute_names import PARAMETERS
 from ..model.constants import is_constant, is_none
 from ..model.expressions import Attribute, Call, Constant, Name
 from ..model.names import dotted, everywhere, imported, is_own, own_word, statements, text
@@ -21,7 +21,7 @@ from ..model.program import Function
 from ..model.project import Project
 from ..model.statements import Assign, Block, ExpressionStatement, For, If
 from .pass_ import Changes, Pass
-from .trained import FLAG, asked
+from .requires_grad import FLAG, asked
 
 _PARAMETER = frozenset(("torch.nn.Parameter", "torch.nn.parameter.Parameter"))
 _WALKS = PARAMETERS | {"buffers", "named_buffers"}

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..facts.bindings.activity import bound
 from ..model.edits import leave_out
-from ..model.emptied import without_empty_branches
+from ..model.empty_branches import without_empty_branches
 from ..model.expressions import Attribute, Name
 from ..model.names import below, dotted
 from ..model.node import Node, Statement

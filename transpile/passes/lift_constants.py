@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from ..facts.choosing import SELECT, chooses, is_choosing
-from ..facts.choosing import mask as kept_mask
-from ..facts.known import SHARED, TYPES, How, Known
+from ..facts.index_constants import SELECT, chooses, is_choosing
+from ..facts.index_constants import mask as kept_mask
+from ..facts.trace_constants import SHARED, TYPES, How, Known
 from ..facts.values.lattice import NUMPY, Module, Static
 from ..facts.values.lattice import Function as FunctionValue
 from ..model.effects import Apply, Declare, Put, Read, Support

@@ -18,7 +18,7 @@ from typing import Any
 from ..model.constants import is_constant
 from ..model.edits import leave_out
 from ..model.expressions import Attribute, Call, Constant, Lambda, Name
-from ..model.fresh import free
+from ..model.fresh_names import free
 from ..model.functions import called_by
 from ..model.names import (
     bound_name,

@@ -24,8 +24,8 @@ What does no more than to put a module somewhere is gone, as is `model.to(device
 import itertools
 from typing import Any
 
+from ..facts.values.attribute_names import MOVES
 from ..facts.values.calls import is_super
-from ..facts.values.vocabulary import MOVES
 from ..model.classes import is_layer
 from ..model.copy import clone
 from ..model.edits import leave_out

@@ -9,7 +9,7 @@ other names: self.params = nn.ParameterList(net.parameters())
 from collections.abc import Iterator
 from typing import Any
 
-from ..facts.handed_lists import hands_on
+from ..facts.escaping_lists import hands_on
 from ..facts.modules import SUBMODULE, Modules
 from ..facts.values.lattice import Mapping, Module, Sequence
 from ..model.effects import PARAM, Declare, New

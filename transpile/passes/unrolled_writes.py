@@ -34,13 +34,13 @@ from ..model.expressions import (
     Name,
     Subscript,
 )
-from ..model.fresh import Names
+from ..model.fresh_names import Names
 from ..model.names import binds, bound_once, dotted, everywhere, last_word, names_assigned
 from ..model.node import Expression, Node, Statement
 from ..model.program import Class, Function, Scope
 from ..model.statements import Assign, Break, Continue, ExpressionStatement, For, Return
 from .pass_ import Changes, Pass
-from .written import is_written
+from .syntactic_writes import is_written
 
 _MAKING = frozenset(
     "zeros ones full empty zeros_like ones_like full_like empty_like new_zeros new_ones new_full "

@@ -135,9 +135,7 @@ def _held(
     new ones that torch does not save either, as caches."""
     begun = {k: v.detach().numpy() for k, v in before.named_buffers(remove_duplicate=False)}
     changed = {
-        k
-        for k, v in want.items()
-        if (k in saved if k not in begun else _differs(v, begun[k]))
+        k for k, v in want.items() if (k in saved if k not in begun else _differs(v, begun[k]))
     }
     return {k: v for k, v in want.items() if k in got or k in changed}
 

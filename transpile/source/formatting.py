@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from .files import python_tree
 from .fragments import below, black, formatted, indent
-from .laid_out import depth
+from .user_layout import depth
 
 LINE_LENGTH = 120
 

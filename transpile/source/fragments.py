@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .laid_out import with_kept, without_kept
+from .user_layout import with_kept, without_kept
 
 _COMMA_AT_END = re.compile(r",\n *[)\]}]")
 

@@ -7,34 +7,29 @@ from ...model.expressions import Name
 from ...model.project import Project
 from ...source.formatting import format_all
 from .. import (
-    captured,
-    elsewhere,
-    growing,
-    handed_classes,
-    host_arrays,
-    library,
-    open_bases,
-    second_names,
-    shared_parts,
-    support,
-    ties,
-    walking,
-    wide,
+    captured_modules,
+    class_arguments,
+    dynamic_bases,
+    float64_constants,
+    numpy_fields,
+    walk_order,
 )
-from ..definitions import PRELUDES, Prelude, Rules, prelude
 from ..faults import Faults
 from ..import_time import fit_metaclasses, free_abstract
 from ..imports import Words
-from ..kept_draws import BUILT, KEPT, UNSAVED, built_apart, drawn_apart, kept_draws
 from ..method_names import rename_methods
 from ..output import Output
-from ..repeated import report_repeated
 from ..reports import Reports
-from ..shared import report_doubled, report_shared
+from ..sharing import list_growth, module_aliases, plain_lists, shared_containers, ties
+from ..sharing.repeated_items import report_repeated
+from ..sharing.shared_modules import report_doubled, report_shared
+from ..stored_draws import BUILT, KEPT, UNSAVED, built_apart, drawn_apart, kept_draws
+from ..support import layer_classes, support_file
+from ..support.definitions import PRELUDES, Prelude, Rules, prelude
 from ..threading.properties import as_methods
-from ..threading.reserved import refuse_taken
+from ..threading.reserved_names import refuse_taken
 from ..threading.signatures import Signatures
-from . import outside
+from . import module_level
 from .classes import ClassWriter
 from .configs import freeze
 from .layers import UNWRITTEN, named
@@ -61,15 +56,15 @@ HEADER = "The part of torch.nn that this code uses, in Equinox. Made by torch-to
 def write(project: Project, facts: ProgramFacts, existing: str | None = None) -> Output:
     """The files of a project as Equinox has them; the model is edited. `existing`: the text of the
     support file that stands there."""
-    second_names.spell_out(project, facts.modules, alone=True)
-    shared_parts.spell_out(project, facts.modules)
-    handed_classes.tell(project)
-    open_bases.hand_on(project, "key", declared=True)
-    growing.register_first(project, facts.modules)
-    lists = elsewhere.spell_out(project, facts.modules)
+    module_aliases.spell_out(project, facts.modules, alone=True)
+    shared_containers.spell_out(project, facts.modules)
+    class_arguments.tell(project)
+    dynamic_bases.hand_on(project, "key", declared=True)
+    list_growth.register_first(project, facts.modules)
+    lists = plain_lists.spell_out(project, facts.modules)
     ties.guard(project)
     reports = Reports(Faults("the dialect equinox"))
-    captured.refuse(project, facts.modules, reports)
+    captured_modules.refuse(project, facts.modules, reports)
     fit_metaclasses(project, facts.modules, "eqx.Module")
     free_abstract(project, facts.modules)
     there = Prelude(existing or "", "~")
@@ -77,7 +72,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     solve = lambda: Signatures(project, facts, there.names())
     signatures = as_methods(project, solve, lambda t: t.takes or t.draws, reports)
     plan = Plan(project, facts, signatures, lists.names)
-    walking.keep_order(project, facts, plan.ordered, walking.ALL)
+    walk_order.keep_order(project, facts, plan.ordered, walk_order.ALL)
     for name in kept_draws(project, plan.draws_unasked):
         reports.report("draw-in-value", name, KEPT)
     for made in built_apart(facts.modules):
@@ -93,18 +88,20 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     report_repeated(plan, reports)
     writer = ClassWriter(plan, reports, "nn.")
     freeze(project)
-    host_arrays.hold(project, plan.modules)
+    numpy_fields.hold(project, plan.modules)
     _refuse_unwritten(plan, reports)
 
     def written(wanted: set[str], texts: list[str]) -> str:
         write, faults = ClassWriter(plan, reports, "").write, reports.faults
-        layers = library.layers(plan.modules, write, faults, WORDS.statements, named)
+        layers = layer_classes.layers(plan.modules, write, faults, WORDS.statements, named)
         own = (PRELUDES / "equinox" / name for name in OWN)
-        paths = [*own, wide.PRELUDE, host_arrays.PRELUDE]
+        paths = [*own, float64_constants.PRELUDE, numpy_fields.PRELUDE]
         sources = [*map(prelude, paths), layers, Rules(facts.rulebook), there]
-        return support.write(wanted, sources, HEADER, format_all, texts, there)
+        return support_file.write(wanted, sources, HEADER, format_all, texts, there)
 
-    return library.written(plan, facts, reports, writer, outside.write, WORDS, written, named)
+    return layer_classes.written(
+        plan, facts, reports, writer, module_level.write, WORDS, written, named
+    )
 
 
 def _refuse_unwritten(plan: Plan, reports: Reports) -> None:

@@ -14,16 +14,16 @@ from ...model.statements import Assign, Pass
 from ...source.lower_ast import expression
 from ..reports import Reports
 from ..threading.properties import setters
-from .changes import Changing
-from .computed import Computed
+from .class_defaults import move_lists, standing
+from .computed_names import Computed
 from .constructors import Building, begin
 from .data_writes import write_for_the_call
 from .fields import ANY, Declared, Fields
 from .functions import Running
 from .layers import ORDERED
+from .param_writes import Changing
 from .plan import Plan
 from .presence import Presence
-from .standing import move_lists, standing
 
 BLANK, _WRAPPED = ("\n", ""), 5
 PLAIN = ("torch.nn.Module", "torch.nn.modules.module.Module", "transpile.layer.Module")

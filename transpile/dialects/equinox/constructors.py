@@ -4,7 +4,7 @@ register_buffer("hits", v)      self.hits = eqx.nn.StateIndex(v), or nn.Constant
                                 nothing writes it
 """
 
-from ...facts.unset import named_none
+from ...facts.nullness import named_none
 from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.edits import block_of
@@ -15,12 +15,12 @@ from ...model.node import Expression
 from ...model.operators import Compare, Conditional
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement
-from ..growing import holds_arrays
 from ..parameters import conclude
 from ..reports import Reports, report_untrained
-from ..ties import UNSEEN, may_lack
-from ..walking import names_in_order
-from .places import Places
+from ..sharing.list_growth import holds_arrays
+from ..sharing.ties import UNSEEN, may_lack
+from ..walk_order import names_in_order
+from .module_paths import Places
 from .plan import Plan
 
 _ELSEWHERE = (

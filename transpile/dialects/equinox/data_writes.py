@@ -10,17 +10,17 @@ The caller's module stays as it is, which is said. A method that gives nothing a
 from ...model.copy import clone
 from ...model.edits import block_of
 from ...model.effects import PARAM, Read, Support, Write
-from ...model.endings import completes
 from ...model.expressions import Call, Constant, Name
-from ...model.fresh import free, taken
+from ...model.fallthrough import completes
+from ...model.fresh_names import free, taken
 from ...model.node import Expression
 from ...model.program import Function
 from ...model.statements import Assign, ExpressionStatement, Return
 from ...source.lower_ast import expression
 from ..reports import Reports
+from ..sharing.ties import below
 from ..threading.param_writers import is_plain, named_walk, walk_of
-from ..threading.threads import calls_of
-from ..ties import below
+from ..threading.threaded import calls_of
 from .plan import Plan
 
 FOR_THE_CALL = (

@@ -10,9 +10,9 @@ steps: int = eqx.field(static=True)
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from ...facts.definite_assignment import sets
 from ...facts.modules import ARRAYS, SUBMODULE, Field
-from ...facts.setting import sets
-from ...facts.unset import possibly_none
+from ...facts.nullness import possibly_none
 from ...facts.values.lattice import Static
 from ...model.constants import is_none
 from ...model.effects import MIXED, PARAM, Apply, New, NewArray, Support
@@ -31,10 +31,10 @@ from ...model.node import Expression
 from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Class
 from ...model.statements import Assign
-from ..growing import holds_modules, is_trained
-from ..host_arrays import HOLDER
-from ..walking import ORDER
-from .computed import Computed
+from ..numpy_fields import HOLDER
+from ..sharing.list_growth import holds_modules, is_trained
+from ..walk_order import ORDER
+from .computed_names import Computed
 from .layers import OWN, built_name
 from .plan import STATE, Plan
 

@@ -12,28 +12,28 @@ from ...facts.bindings.activity import bound
 from ...model.copy import clone
 from ...model.effects import Apply, Declare, New, Read, Support, Tie, Walk, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
-from ...model.fresh import taken
+from ...model.fresh_names import taken
 from ...model.names import dotted, is_own, root
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Binary
 from ...model.program import Function, Parameter
 from ...model.statements import Assign, Block, ExpressionStatement
 from ...source.lower_ast import expression
-from ..decorated import refuse_decorated
 from ..parameters import add_by_place, add_keyword
 from ..reports import Reports
-from ..threading import running
-from ..threading.changes import is_part_of_module
+from ..signature_decorators import refuse_decorated
+from ..threading import function_body
+from ..threading.module_changes import is_part_of_module
 from ..threading.probes import dry_run, is_dry
 from ..threading.result_names import Names
 from ..threading.signatures import Signatures
 from ..threading.state import Extraction
-from ..threading.threads import UPDATED, checkpointed, scanned
-from .leaves import Leaves, place
+from ..threading.threaded import UPDATED, checkpointed, scanned
+from .leaf_nodes import Leaves, place
 from .plan import WORDS, Plan
 
 
-class Running(running.Running):
+class Running(function_body.Running):
     """Writes one function that is run, or builds."""
 
     plan: Plan

@@ -19,7 +19,6 @@ from ...facts.values.lattice import Method, Module
 from ...model.copy import clone
 from ...model.edits import block_of
 from ...model.effects import Key, Support, Walk
-from ...model.endings import own_jumps
 from ...model.expressions import (
     Attribute,
     Call,
@@ -30,14 +29,15 @@ from ...model.expressions import (
     Name,
     Subscript,
 )
-from ...model.fresh import taken
+from ...model.fallthrough import own_jumps
+from ...model.fresh_names import taken
 from ...model.names import dotted, reads_of, target_names, text
 from ...model.node import Expression, Statement
 from ...model.program import Function, Parameter
 from ...model.statements import Assign, Block, ExpressionStatement, For, Return
-from ..fresh import fresh
-from .bodies import WALKS, leaves
-from .places import Places, Unplaced
+from ..fresh_names import fresh
+from .loop_bodies import WALKS, leaves
+from .module_paths import Places, Unplaced
 from .plan import Plan
 
 _UNKNOWN = "a loop changes modules or params that it comes to in a way not known"

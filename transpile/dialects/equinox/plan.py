@@ -1,9 +1,9 @@
 """What is settled before anything is edited: who takes a state and keys, under which names."""
 
 from ...facts.modules import ARRAYS, SUBMODULE, Array, Field
+from ...facts.nullness import possibly_none
 from ...facts.program import ProgramFacts
-from ...facts.stored import becomes_another
-from ...facts.unset import possibly_none
+from ...facts.stored_types import becomes_another
 from ...facts.values.lattice import Module, Sequence, Value
 from ...model.constants import is_none
 from ...model.effects import BUFFER, MIXED, PARAM, Mode, Read, Support, Tie, Write
@@ -13,17 +13,17 @@ from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.project import Project
 from ...source.lower_ast import expression
-from ..threading import running
+from ..threading import function_body
 from ..threading.param_writers import Writers, is_plain
-from ..threading.reserved import rename_parameters
+from ..threading.reserved_names import rename_parameters
 from ..threading.signatures import Signatures
-from ..walking import Ordered
+from ..walk_order import Ordered
 
 STATE = "eqx.nn.StateIndex"
 WORDS = frozenset(("state", "key"))  # by which calls are given what a model takes
 
 
-class Plan(running.Plan):
+class Plan(function_body.Plan):
     """The conventions of a project's functions in Equinox."""
 
     def __init__(

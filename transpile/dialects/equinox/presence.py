@@ -4,9 +4,9 @@ hasattr(self, "proj")             self.proj is not None
 getattr(self, "scale", 1.0)       self.scale if self.scale is not None else 1.0
 """
 
+from ...facts.definite_assignment import sets
 from ...facts.modules import ARRAYS, Field
-from ...facts.setting import sets
-from ...facts.unset import possibly_none
+from ...facts.nullness import possibly_none
 from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.effects import Read
@@ -15,7 +15,7 @@ from ...model.names import dotted
 from ...model.node import Expression
 from ...model.operators import Compare, Conditional
 from ...model.program import Class, Function
-from ..leaves import put
+from ..leaf_nodes import put
 from .plan import Plan
 
 

@@ -24,7 +24,7 @@ from ...model.effects import (
     Write,
 )
 from ...model.expressions import Attribute, Call, Constant, Name
-from ...model.fresh import taken
+from ...model.fresh_names import taken
 from ...model.node import Node
 from ...model.program import Class, File, Function
 from ...model.project import Project
@@ -32,14 +32,25 @@ from ...model.renaming import rename_locals
 from ...model.statements import Assign
 from ...source.formatting import format_all
 from ...source.splice import write as text_of
-from .. import captured, elsewhere, growing, host_arrays, open_bases, ties, two_kinds, walking, wide
-from ..decorated import refuse_decorated
-from ..definitions import PRELUDES, Prelude, Rules, Written, prelude
+from .. import (
+    captured_modules,
+    dynamic_bases,
+    float64_constants,
+    module_or_array,
+    numpy_fields,
+    walk_order,
+)
 from ..faults import Faults
-from ..fresh import fresh
+from ..fresh_names import fresh
 from ..import_time import fit_metaclasses, free_abstract
 from ..imports import Words, fit
-from ..kept_draws import (
+from ..output import Output
+from ..reports import Reports
+from ..sharing import list_growth, plain_lists, ties
+from ..sharing.repeated_items import report_repeated
+from ..sharing.shared_modules import report_doubled
+from ..signature_decorators import refuse_decorated
+from ..stored_draws import (
     BUILT,
     KEPT,
     UNSAVED,
@@ -49,13 +60,10 @@ from ..kept_draws import (
     kept_draws,
     kept_writes,
 )
-from ..library import definition_text
-from ..output import Output
-from ..repeated import report_repeated
-from ..reports import Reports
-from ..shared import report_doubled
-from ..support import gather
-from ..support import write as write_support
+from ..support.definitions import PRELUDES, Prelude, Rules, Written, prelude
+from ..support.layer_classes import definition_text
+from ..support.support_file import gather
+from ..support.support_file import write as write_support
 from . import arrays, calls, classes, control, reads, walks
 from .evaluation import write_in_training
 from .layers import REPLACED
@@ -97,28 +105,28 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     """The files of a project in Flax NNX, and their support file. `existing`: the text of the one
     that stands there."""
     files, there = project.ordered, Prelude(existing or "", "~")
-    growing.register_first(project, facts.modules)
-    lists = elsewhere.spell_out(project, facts.modules)
+    list_growth.register_first(project, facts.modules)
+    lists = plain_lists.spell_out(project, facts.modules)
     ties.guard(project)
     write_in_training(project)
     faults = Faults("the dialect flax")
     reports = Reports(faults)
-    captured.refuse(project, facts.modules, reports)
-    two_kinds.refuse(facts.modules, reports, declared=False)
+    captured_modules.refuse(project, facts.modules, reports)
+    module_or_array.refuse(facts.modules, reports, declared=False)
     fit_metaclasses(project, facts.modules, "nnx.Module")
     free_abstract(project, facts.modules)
-    host_arrays.hold(project, facts.modules)
-    open_bases.hand_on(project, "rngs")
-    wide.mark(files, facts)
+    numpy_fields.hold(project, facts.modules)
+    dynamic_bases.hand_on(project, "rngs")
+    float64_constants.mark(files, facts)
     asked = {*names_used(files), *there.names(), *_bases(project, facts)}
     rules = Rules(facts.rulebook)
     own = (PRELUDES / "flax" / name for name in OWN)
-    paths = [*own, wide.PRELUDE, host_arrays.PRELUDE]
+    paths = [*own, float64_constants.PRELUDE, numpy_fields.PRELUDE]
     preludes = [prelude(path) for path in paths]
     gathered = gather(asked, [*preludes, rules]).values()
     plan = Plan(project, facts, asked | {word for entry in gathered for word in entry.uses})
     _make_room(plan)
-    walking.keep_order(project, facts, plan.ordered, walking.ALL)
+    walk_order.keep_order(project, facts, plan.ordered, walk_order.ALL)
     output = Output(diagnostics=reports.diagnostics)
     for function in [f for f in plan.takes if f.file in project.names]:
         refuse_decorated(function, project, reports, words=True)

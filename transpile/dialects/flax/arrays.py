@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...facts import stored
+from ...facts import stored_types
 from ...facts.modules import ARRAYS, SUBMODULE, Array
 from ...facts.values.lattice import Instance, Module, Tensor
 from ...model.constants import is_none
@@ -27,13 +27,13 @@ from ...model.operators import Binary, Compare, Conditional, sides
 from ...model.program import Class, Function
 from ...model.statements import Assign, Block, ExpressionStatement, If
 from ...source.lower_ast import expression
-from ..growing import added, grown, holds_arrays, is_array, is_list
-from ..ties import UNSEEN, below
-from .begun import Begun
-from .held import keeps_modules, tell
+from ..sharing.list_growth import added, grown, holds_arrays, is_array, is_list
+from ..sharing.ties import UNSEEN, below
+from .containers import keeps_modules, tell
+from .initial_values import Begun
 from .lowering import Lowering, nnx, whole
 from .program import RUNNING, dotted_read
-from .rebound import changes_shape, changes_type
+from .rebound_buffers import changes_shape, changes_type
 
 IN_PLACE = {"add": "+", "multiply": "*", "divide": "/"}
 
@@ -175,7 +175,7 @@ def write(low: Lowering, node: Write) -> None:
     tied = low.plan.written_tie(low.unit(node), path)
     owner = f"{low.self_name(node)}.{tied.owner}" if tied is not None else ""
     begins = None if own else _begins_from_outside(low, node)
-    changed = stored.becomes_another(low.plan.modules, _holders(low, node), node)
+    changed = stored_types.becomes_another(low.plan.modules, _holders(low, node), node)
     changed = changed or own and changes_type(low, node)
     shaped = changed or own and node.bound and changes_shape(low, node)
     if node.detached and (isinstance(target, Name) or target.kind == "param"):

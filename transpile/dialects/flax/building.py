@@ -18,7 +18,7 @@ from ...model.names import dotted
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.project import Project
-from ..handed_classes import gives_module, is_of_handed_class
+from ..class_arguments import gives_module, is_of_handed_class
 from .program import Program
 
 

@@ -24,9 +24,9 @@ from ...model.operators import Conditional, Unary
 from ...model.positions import source_of
 from ...model.program import Parameter
 from ...model.statements import Assign, Return
-from .. import leaves
+from .. import leaf_nodes
 from ..faults import raising
-from ..ties import run_by
+from ..sharing.ties import run_by
 from .checkpoints import checkpoint
 from .control import scan_layers
 from .evaluation import drawn_in_training
@@ -259,7 +259,7 @@ def bound_method(low: Lowering, node: BoundMethod) -> None:
 
 
 def detached(low: Lowering, node: Detached) -> None:
-    low.edits.change(node, lambda n: n.replace(leaves.detached(n, low.support)))
+    low.edits.change(node, lambda n: n.replace(leaf_nodes.detached(n, low.support)))
 
 
 def put(low: Lowering, node: Put) -> None:

@@ -11,7 +11,7 @@ from ...model.effects import Support
 from ...model.expressions import Attribute, Call, Lambda, Name, Starred
 from ...model.node import Expression
 from ...model.program import Parameter
-from ..threading.threads import UPDATED, checkpointed
+from ..threading.threaded import UPDATED, checkpointed
 from .lowering import Lowering, nnx
 
 

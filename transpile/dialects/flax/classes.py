@@ -9,7 +9,7 @@ from ...model.program import Class, Function, Parameter
 from ...model.statements import Assign, Block, ExpressionStatement, If, Pass
 from ...source.lower_ast import expression
 from ..parameters import add_keyword, conclude
-from ..walking import names_in_order
+from ..walk_order import names_in_order
 from .lowering import Lowering, nnx
 
 RNGS = "nnx.Rngs"

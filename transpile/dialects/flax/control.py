@@ -8,13 +8,13 @@ from ...facts.values.lattice import Function, Module
 from ...model.control_flow import Cond, Loop, Repeat, Scan, leave_to_python
 from ...model.effects import Apply, Key, Support, Write
 from ...model.expressions import Call, Constant, Display, Name
-from ...model.fresh import taken
+from ...model.fresh_names import taken
 from ...model.names import target_names
 from ...model.node import Expression, Node, Statement
 from ...model.program import File
 from ...model.statements import Assign, Block, ExpressionStatement, For
 from ..closures import Closures, certain
-from ..fresh import fresh
+from ..fresh_names import fresh
 from .lowering import Lowering, nnx
 
 

@@ -9,8 +9,8 @@ drop_path(x, 0.1, self.training, key=Key)  →   key=None if self.deterministic 
 from ...facts.values.lattice import Function as FunctionValue
 from ...model.copy import clone
 from ...model.effects import Key, Mode, Support, Write
-from ...model.endings import always_returns
 from ...model.expressions import Call, Constant, Name, Starred
+from ...model.fallthrough import always_returns
 from ...model.names import dotted, everywhere, rebound, target_names
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Conditional, Unary

@@ -5,13 +5,13 @@ from ...model.diagnostics import Diagnostic
 from ...model.edits import Edits
 from ...model.effects import Support
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript
-from ...model.fresh import taken
+from ...model.fresh_names import taken
 from ...model.node import Expression, Node, Statement
 from ...model.positions import place
 from ...model.program import Class, File, Function
 from ...model.statements import Assign, Block
 from ..faults import Faults
-from ..fresh import fresh
+from ..fresh_names import fresh
 from .layers import FUNCTIONS
 from .plan import Plan
 

@@ -9,14 +9,14 @@ from ...facts.program import ProgramFacts
 from ...facts.values.class_values import is_given, makers_of
 from ...model.effects import Key, New, Support
 from ...model.expressions import Call, Comprehension, Lambda
-from ...model.fresh import taken
+from ...model.fresh_names import taken
 from ...model.node import Node
 from ...model.program import Class, Function, Scope
 from ...model.project import Project
 from ...model.statements import For, While
-from ..fresh import attributes, fresh
-from ..handed_classes import gives_module
-from ..walking import Ordered
+from ..class_arguments import gives_module
+from ..fresh_names import attributes, fresh
+from ..walk_order import Ordered
 from .building import Building
 from .layers import DRAWING, REPLACED
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...facts.modules import ARRAYS, SUBMODULE, numbers_kept
+from ...facts.nullness import named_none, possibly_none
 from ...facts.program import ProgramFacts
-from ...facts.unset import named_none, possibly_none
 from ...facts.values.lattice import Module as ModuleValue
 from ...facts.values.lattice import Static, Tensor
 from ...model.constants import is_none
@@ -18,9 +18,9 @@ from ...model.names import names_in
 from ...model.node import Expression, Node
 from ...model.program import Class, File, Function, Parameter
 from ...model.project import Project
-from ..growing import is_list
-from ..ties import ProgramTies, Tied
-from .begun import Begun, begun
+from ..sharing.list_growth import is_list
+from ..sharing.ties import ProgramTies, Tied
+from .initial_values import Begun, begun
 from .layers import FUNCTIONS, REPLACED
 
 RUNNING = frozenset({"running_mean", "running_var", "num_batches_tracked"})

@@ -23,7 +23,7 @@ from ...model.node import Expression, Node, Statement
 from ...model.operators import Binary, Boolean, Compare, Conditional, Unary
 from ...model.program import Class
 from ...model.statements import Assign, Block, If, Raise, Return
-from ..ties import Tied
+from ..sharing.ties import Tied
 from .layers import RENAMED
 from .lowering import Lowering, whole
 from .program import dotted_read

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from ...facts.values.attribute_names import PARAMETERS
 from ...facts.values.lattice import Module, Tensor
-from ...facts.values.vocabulary import PARAMETERS
 from ...model.effects import Walk, Write
 from ...model.expressions import Attribute, Call, Name
 from ...model.names import target_names
 from ...model.node import Node
 from ...model.statements import For
-from ..walking import WALKS
+from ..walk_order import WALKS
 from .lowering import Lowering, whole
 
 

@@ -5,25 +5,27 @@ from ...facts.program import ProgramFacts
 from ...model.expressions import Name
 from ...model.project import Project
 from ...source.formatting import format_all
-from .. import captured, library, second_names, shared_parts, support, two_kinds, walking, wide
-from ..definitions import PRELUDES, Prelude, Rules, prelude
+from .. import captured_modules, float64_constants, module_or_array, walk_order
 from ..faults import Faults
 from ..imports import Words
-from ..kept_draws import BUILT, KEPT, WRITES, built_apart, kept_draws, kept_writes
 from ..method_names import rename_methods
 from ..output import Output
-from ..repeated import repeated, report_repeated
 from ..reports import Reports
-from ..shared import report_shared
+from ..sharing import module_aliases, shared_containers
+from ..sharing.repeated_items import repeated, report_repeated
+from ..sharing.shared_modules import report_shared
+from ..stored_draws import BUILT, KEPT, WRITES, built_apart, kept_draws, kept_writes
+from ..support import layer_classes, support_file
+from ..support.definitions import PRELUDES, Prelude, Rules, prelude
 from ..threading.properties import as_methods
-from ..threading.reserved import refuse_taken
-from . import given, outside
+from ..threading.reserved_names import refuse_taken
+from . import indirect_modules, module_level
 from .classes import ClassWriter
 from .conventions import Conventions
 from .plan import MAKING, RESERVED, Plan
 from .plan import WORDS as TAKEN
-from .unrolled import unroll
-from .unwritten import report_unwritten
+from .unrolled_loops import unroll
+from .unsupported_layers import report_unwritten
 
 WORDS = Words()
 HEADER = (
@@ -36,19 +38,21 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     """The files of a project as functions of params; the model is edited. `existing`: the text of
     the support file that stands there."""
     reports = Reports(Faults("the functional dialect"))
-    captured.refuse_objects(project, facts.modules, reports)
-    captured.refuse_given(project, facts.modules, reports, (Name,))  # a Read moves, or is refused
-    two_kinds.refuse(facts.modules, reports, declared=True)
+    captured_modules.refuse_objects(project, facts.modules, reports)
+    captured_modules.refuse_given(
+        project, facts.modules, reports, (Name,)
+    )  # a Read moves, or is refused
+    module_or_array.refuse(facts.modules, reports, declared=True)
     rename_methods(project, reports, MAKING, RESERVED)
-    second_names.spell_out(project, facts.modules)
-    shared_parts.spell_out(project, facts.modules)
+    module_aliases.spell_out(project, facts.modules)
+    shared_containers.spell_out(project, facts.modules)
     unroll(project)
-    given.spell_out(project)
+    indirect_modules.spell_out(project)
     there = Prelude(existing or "", "~")
     solve = lambda: Conventions(project, facts, there.names())
     threaded = lambda t: t.takes or t.draws or t.params or t.mode
     plan = Plan(project, facts, as_methods(project, solve, threaded, reports))
-    walking.keep_order(project, facts, walking.Ordered(project, facts), (SUBMODULE,))
+    walk_order.keep_order(project, facts, walk_order.Ordered(project, facts), (SUBMODULE,))
     for name in kept_draws(project, plan.draws_unasked):
         reports.report("draw-in-value", name, KEPT)
     for name in kept_writes(project):
@@ -64,11 +68,11 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
 
     def written(wanted: set[str], texts: list[str]) -> str:
         write, faults = ClassWriter(plan, reports).write, reports.faults
-        layers = library.layers(plan.modules, write, faults, WORDS.statements)
+        layers = layer_classes.layers(plan.modules, write, faults, WORDS.statements)
         sources = [_prelude(), layers, Rules(facts.rulebook), there]
-        return support.write(wanted, sources, HEADER, format_all, texts, there)
+        return support_file.write(wanted, sources, HEADER, format_all, texts, there)
 
-    return library.written(plan, facts, reports, writer, outside.write, WORDS, written)
+    return layer_classes.written(plan, facts, reports, writer, module_level.write, WORDS, written)
 
 
 def _prelude() -> Prelude:
@@ -76,4 +80,4 @@ def _prelude() -> Prelude:
     others, equal layers in one scan, keys, precision."""
     here = PRELUDES / "functional"
     names = ("module", "beginnings", "walks", "stacking", "reparametrized", "precision", "prelude")
-    return prelude(*(here / f"{name}.py" for name in names), wide.PRELUDE)
+    return prelude(*(here / f"{name}.py" for name in names), float64_constants.PRELUDE)

@@ -14,18 +14,18 @@ from ...model.positions import source_of
 from ...model.program import Function
 from ...model.statements import Assign, Block, For
 from ..reports import Reports
-from ..threading.threads import UPDATED, checkpointed, scanned
-from ..ties import below
+from ..sharing.ties import below
+from ..threading.threaded import UPDATED, checkpointed, scanned
+from .callable_values import HandedOn
 from .conventions import Conventions
-from .given import is_given, lists_given, modules_given, runs_given
-from .handed_on import HandedOn
-from .leaves import UNKNOWN_PLACE
-from .lost import is_lost, is_named
-from .path import Path, is_above, is_unbound, module_of
-from .paths import Paths
+from .indirect_modules import is_given, lists_given, modules_given, runs_given
+from .leaf_nodes import UNKNOWN_PLACE
+from .loop_containers import two_kinds
+from .param_path import Path, is_above, is_unbound, module_of
+from .path_resolution import Paths
 from .plan import Plan, Words
-from .tied import TiedParams
-from .turns import two_kinds
+from .tied_params import TiedParams
+from .unreachable_params import is_lost, is_named
 
 
 class Calls:

@@ -11,12 +11,12 @@ from ...model.operators import Boolean, Compare, Conditional
 from ...model.program import Class, Function, Parameter
 from ...model.statements import Assign, Block, If, Return
 from ..reports import Reports
-from ..threading.counting import at_start
+from ..threading.iteration_counts import at_start
 from ..threading.properties import setters
+from .callable_fields import WORDS, takes
 from .constructor import Constructor
 from .functions import Running
-from .given import LISTS
-from .kept_modules import WORDS, takes
+from .indirect_modules import LISTS
 from .plan import Plan
 
 _PART = "is a part of torch's layer, and has no params here: write out what it does"

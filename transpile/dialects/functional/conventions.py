@@ -31,14 +31,14 @@ from ...model.names import dotted, root
 from ...model.node import Expression, Node
 from ...model.program import Class, Function
 from ...model.project import Project
-from ..placed import CONTAINERS
-from ..threading.changes import is_applied
+from ..sharing.placement import CONTAINERS
+from ..threading.module_changes import is_applied
 from ..threading.signatures import Signatures
-from ..threading.threads import NOTHING, Threads, is_threaded, union
-from .as_given import AsGiven
+from ..threading.threaded import NOTHING, Threads, is_threaded, union
 from .buffers import unmade
-from .computed import Computed, ComputedNames
-from .given import (
+from .computed_names import Computed, ComputedNames
+from .given_modules import AsGiven
+from .indirect_modules import (
     bound_by,
     is_given,
     is_listed,
@@ -50,11 +50,11 @@ from .given import (
     modules_kept,
 )
 from .initialisers import initialisers
-from .path import module_of
+from .late_fields import Unsettled
+from .param_path import module_of
 from .presence import Presence
-from .rooted import Roots
-from .unsettled import Unsettled
-from .walked import Walked, fills_others
+from .root_module import Roots
+from .walked_classes import Walked, fills_others
 
 BUILDS = (Declare, Write, New, NewArray, Walk, Tie)
 

@@ -9,17 +9,17 @@ The caller's params stay as they are, which is said. A method that gives nothing
 
 from ...model.copy import clone
 from ...model.effects import PARAM, Read, Support, Write
-from ...model.endings import completes
 from ...model.expressions import Call, Constant, Dictionary, Display, Name, Starred
+from ...model.fallthrough import completes
 from ...model.node import Expression
 from ...model.program import Function
 from ...model.statements import Assign, Block, ExpressionStatement, Return
 from ...source.lower_ast import expression
 from ..reports import Reports
+from ..sharing.ties import below
 from ..threading.param_writers import named_walk, walk_of
-from ..threading.threads import calls_of
-from ..ties import below
-from .paths import Paths
+from ..threading.threaded import calls_of
+from .path_resolution import Paths
 from .plan import Plan, Words
 
 FOR_THE_CALL = (

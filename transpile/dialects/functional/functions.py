@@ -23,17 +23,17 @@ from ...model.expressions import (
     Starred,
     Subscript,
 )
-from ...model.fresh import taken
+from ...model.fresh_names import taken
 from ...model.functions import is_checkpoint, is_inside
 from ...model.node import Expression, Statement
 from ...model.program import Function, Parameter
 from ...model.statements import Assign
 from ...source.lower_ast import expression
-from ..decorated import refuse_decorated
 from ..parameters import add_by_place, add_keyword
 from ..reports import Reports
-from ..threading import running
-from ..threading.counting import at_start
+from ..signature_decorators import refuse_decorated
+from ..threading import function_body
+from ..threading.iteration_counts import at_start
 from ..threading.result_names import Names
 from ..threading.state import Extraction
 from . import control
@@ -41,9 +41,9 @@ from .calls import Calls, without_scans
 from .constructor.copies import list_copies
 from .conventions import Conventions
 from .data_writes import write_for_the_call
-from .leaves import Leaves
-from .path import Path
-from .paths import Paths
+from .leaf_nodes import Leaves
+from .param_path import Path
+from .path_resolution import Paths
 from .plan import Plan, Words
 
 _ARRAYS = frozenset({"weight", "bias", "running_mean", "running_var"})  # of torch's layers
@@ -58,7 +58,7 @@ _REFUSED = {
 }
 
 
-class Running(running.Running):
+class Running(function_body.Running):
     """Writes one function that is run."""
 
     plan: Plan

@@ -15,15 +15,15 @@ from ...model.operators import Boolean, sides
 from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.statements import Return
-from ..placed import CONTAINERS
-from ..threading import running
+from ..sharing.placement import CONTAINERS
+from ..threading import function_body
 from ..threading.param_writers import Writers
-from ..threading.reserved import rename_parameters
-from .cheap import properties, written_outside
+from ..threading.reserved_names import rename_parameters
+from .constant_properties import properties, written_outside
 from .conventions import Conventions
-from .listed import registered
-from .numbers import numbers
-from .turns import Companions
+from .loop_containers import Companions
+from .module_lists import registered
+from .number_params import numbers
 
 WORDS = frozenset(("params", "state", "key", "training"))  # by which a model is called
 MAKING = ("init", "init_state")  # by which its arrays are made
@@ -39,7 +39,7 @@ class Words(NamedTuple):
     training: str = "training"
 
 
-class Plan(running.Plan):
+class Plan(function_body.Plan):
     """The conventions of a project's functions."""
 
     conventions: Conventions

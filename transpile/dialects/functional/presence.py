@@ -11,9 +11,9 @@ import functools
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from ...facts.definite_assignment import sets
 from ...facts.modules import ARRAYS, SUBMODULE, Modules
-from ...facts.setting import sets
-from ...facts.unset import possibly_none
+from ...facts.nullness import possibly_none
 from ...facts.values.lattice import Module
 from ...model.constants import is_none
 from ...model.copy import clone

@@ -22,12 +22,12 @@ from ...model.expressions import (
     Name,
     Subscript,
 )
+from ...model.iteration import turns
 from ...model.names import target_names
 from ...model.node import Expression, Node, Statement
 from ...model.program import Class, Function
 from ...model.statements import Assign, Block, Break, Continue, For, If, Raise, Return, While
-from ...model.turns import turns
-from .counting import at_start, beginning, length, pair, word
+from .iteration_counts import at_start, beginning, length, pair, word
 
 Give = Callable[[Expression], None]
 _LEAVING = (Return, Raise, Break, Continue)

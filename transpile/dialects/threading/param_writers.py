@@ -13,7 +13,7 @@ from ...model.node import Expression, Node
 from ...model.program import Function
 from ...model.statements import Block, ExpressionStatement, For, If, Return
 from .signatures import Signatures
-from .threads import calls_of
+from .threaded import calls_of
 
 
 class Writers:

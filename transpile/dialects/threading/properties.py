@@ -25,7 +25,7 @@ from ...model.statements import Block, Return
 from ..faults import raising
 from ..reports import Reports
 from .signatures import Signatures
-from .threads import Threads
+from .threaded import Threads
 
 _SETTER = (
     "a property with a setter has no form here where what it gives is kept in the state: make both "

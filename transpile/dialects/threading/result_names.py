@@ -11,7 +11,7 @@ from ...model.names import bound_name, names_assigned, names_in
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function
 from ...model.statements import Assign, Block, For, If, Return, While, With
-from ..fresh import fresh
+from ..fresh_names import fresh
 
 # A branch or loop on data, which is one of these to a pass, is a function of its own.
 _STRAIGHT = (Block, If, For, While, With)

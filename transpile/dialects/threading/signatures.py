@@ -18,10 +18,10 @@ from ...model.node import Expression, Node
 from ...model.program import Class, Function, within
 from ...model.project import Project
 from ...model.statements import Assign
-from .changes import Changes
-from .reached import reached
-from .targets import Targets
-from .threads import ANYTHING, NOTHING, Threads, is_threaded, of_layers, union
+from .call_targets import Targets
+from .module_changes import Changes
+from .reachable import reached
+from .threaded import ANYTHING, NOTHING, Threads, is_threaded, of_layers, union
 
 
 class Signatures:

@@ -30,8 +30,8 @@ from ...model.statements import (
     Try,
     While,
 )
-from .making import assigned_by, building, is_target, parts_of, rename_targets
-from .order import holds, is_fixed, running
+from .evaluation_order import holds, is_fixed, running
+from .extraction import assigned_by, building, is_target, parts_of, rename_targets
 from .result_names import Names, named
 
 

@@ -15,11 +15,11 @@ from ...model.statements import With
 from ..calls import Calls
 from ..values import Values, lattice
 from ..values.lattice import Tensor
-from .blocks import Off, may_carry
 from .cells import OPEN
-from .identity import COMPUTED, EITHER, SAME, takes_rows
+from .grad_modes import Switch, of_function, switch, torch_name
+from .new_or_existing import COMPUTED, EITHER, SAME, takes_rows
+from .no_grad_blocks import Off, may_carry
 from .solve import Solver
-from .switches import Switch, of_function, switch, torch_name
 
 __all__ = ["COMPUTED", "EITHER", "SAME", "Activity", "Off", "Switch", "may_carry", "takes_rows"]
 

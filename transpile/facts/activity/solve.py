@@ -12,11 +12,11 @@ from ...model.statements import Assign, Return, With
 from ..bindings import Definitions
 from ..calls import Calls, Target
 from ..values import Values, lattice
-from . import switches
-from .blocks import Off
+from . import grad_modes
 from .cells import NONE, OPEN, PARAM, Cell, Cells, Sources
 from .flows import Flows
-from .identity import Identity
+from .new_or_existing import Identity
+from .no_grad_blocks import Off
 from .sources import Place, Transfer
 
 _ROUNDS = 40  # sources only ever grow; this is never reached
@@ -107,7 +107,7 @@ class Solver:
 
     def block_of(self, node: Node) -> With | Function | None:
         if node not in self._blocks:
-            self._blocks[node] = switches.block_around(self.project, node)
+            self._blocks[node] = grad_modes.block_around(self.project, node)
         return self._blocks[node]
 
     def off(self, node: With | Function) -> Off:
@@ -127,9 +127,9 @@ class Solver:
 
     def _is_computed(self, node: Expression, block: With | Function) -> bool:
         switch = (
-            switches.of_with(self.project, block)
+            grad_modes.of_with(self.project, block)
             if isinstance(block, With)
-            else switches.of_function(self.project, block)
+            else grad_modes.of_function(self.project, block)
         )
         unflagged = switch is not None and switch.flag is None
         return unflagged and self.off(block).gives(node) == "computed"

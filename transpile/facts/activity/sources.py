@@ -15,8 +15,8 @@ from ...model.program import Function, Parameter
 from ...model.statements import With
 from ..values import lattice
 from ..values.lattice import External, Tensor, Torch
-from .blocks import may_carry
 from .cells import INPUT, NONE, OPEN, PARAM, Sources
+from .no_grad_blocks import may_carry
 
 if TYPE_CHECKING:
     from .solve import Solver

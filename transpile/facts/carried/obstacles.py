@@ -14,7 +14,7 @@ from ..bindings import read
 from ..effects import EffectsOf
 from ..values import lattice
 from ..values.lattice import CLOSED_LAMBDA, FUNCTION, LAMBDA, Tensor, Torch, Value
-from .carrying import Carrying
+from .inputs_and_outputs import Carrying
 
 GROWING = frozenset("append extend insert pop remove clear update setdefault add discard".split())
 SAYS = ("jax.debug.print", "jax.debug.callback")  # which know their place

@@ -1,8 +1,8 @@
 """Which places share memory, and what a write reaches: summaries, views and inverses."""
 
-from .memory import Memory
-from .places import Place
-from .results import Returns, Taken
+from .locations import Place
+from .queries import Memory
+from .returned_params import Returns, Taken
 from .summaries import Solved
 from .views import View
 

@@ -24,13 +24,13 @@ from ...model.statements import (
 )
 from ..values import lattice
 from ..values.lattice import UNKNOWN, External, Module, Sequence, Static, Tensor, Torch
-from .giving import outputs
+from .access_paths import of
+from .flow_state import COMPUTED, Program
 from .indices import number
-from .paths import of
-from .places import Part, Passed, fresh, merge
-from .spellings import is_tensor
-from .state import COMPUTED, Program
-from .ways import Ways
+from .inplace_names import is_tensor
+from .joins import Ways
+from .locations import Part, Passed, fresh, merge
+from .returned_memory import outputs
 
 _KEEPING = frozenset("append add insert extend appendleft extendleft update setdefault".split())
 _CALLS = (Apply, New)

@@ -9,7 +9,7 @@ from ...model.names import index_parts
 from ...model.node import Expression
 from ...model.operators import Binary, Compare, Unary
 from ..values.lattice import MISSING, UNKNOWN, Sequence, Static, Tensor, Value
-from .paths import of, spelled
+from .access_paths import of, spelled
 
 Bounds = tuple[Any, Any]
 

@@ -7,7 +7,7 @@ from ...model.names import in_scope
 from ...model.node import Expression, Statement
 from ...model.statements import Assign, ExpressionStatement
 from ..values.lattice import External
-from .paths import of
+from .access_paths import of
 
 METHODS = frozenset("byteswap fill itemset partition put resize setfield sort".split())
 _FUNCTIONS = frozenset(

@@ -10,12 +10,12 @@ from ...model.project import Project
 from ...model.statements import Assign
 from ..calls import Target, applied
 from ..values.lattice import External, Torch
+from .access_paths import of, on_module
 from .flow import Flow
-from .making import is_flag
-from .paths import of, on_module
-from .places import Passed, Summary, closed
-from .spellings import is_tensor
-from .state import Program, State
+from .flow_state import Program, State
+from .inplace_names import is_tensor
+from .locations import Passed, Summary, closed
+from .must_alias import is_flag
 from .writes import calls_in, flattened, sites, written_root
 
 # What calls its first argument with the others.

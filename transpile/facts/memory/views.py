@@ -13,9 +13,9 @@ from ...model.node import Expression
 from ..casts import is_cast
 from ..values.lattice import Method
 from . import indices
+from .access_paths import of
 from .indices import number
-from .paths import of
-from .spellings import is_tensor
+from .inplace_names import is_tensor
 
 # Views whose places in what they are views of are each there once.
 _PLACES = frozenset("narrow select diagonal permute movedim moveaxis".split())

@@ -22,10 +22,10 @@ from ...model.statements import Assign, For, If, Try, While, With
 from ..casts import is_cast, is_copy
 from ..values.lattice import UNKNOWN, Method, Module, Sequence, Static, Tensor, Torch
 from . import indices
-from .objects import may_be_held
-from .paths import of
-from .spellings import is_tensor
-from .state import State
+from .access_paths import of
+from .flow_state import State
+from .inplace_names import is_tensor
+from .object_fields import may_be_held
 
 CALLS = (Call, Apply, New)
 _SIZED = frozenset(f"torch.{name}" for name in "rand randn zeros ones full empty".split())

@@ -4,6 +4,6 @@
 `answers` the queries.
 """
 
-from .answers import Values, solve
+from .queries import Values, solve
 
 __all__ = ["Values", "solve"]

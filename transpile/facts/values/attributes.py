@@ -9,6 +9,8 @@ from ...model.expressions import Attribute
 from ...model.libraries import canonical
 from . import distributions, functions
 from .assignments import local_name
+from .attribute_names import PROPERTIES, tells_tensor, torch_method
+from .computed_names import may_be
 from .constructors import class_of
 from .frame import Env, Frame
 from .joins import join
@@ -37,8 +39,6 @@ from .lattice import (
     is_param,
     least_dims,
 )
-from .strings import may_be
-from .vocabulary import PROPERTIES, tells_tensor, torch_method
 
 _ABOUT = ("shape", "dtype", "device")  # what anything with such an attribute answers alike
 _ARRAYS = ("T", "real", "imag", "flat")  # of an array of NumPy's

@@ -8,8 +8,8 @@ from typing import Any
 from ...model import program
 from ...model.node import Expression
 from . import containers, functions
+from .call_flags import flags, usual_flags
 from .class_values import makers_of
-from .flags import flags, usual_flags
 from .frame import Argument, Frame
 from .joins import join
 from .lattice import UNKNOWN, Class, Instance, Module, Object, OneOf, Open, Static, Torch, Value

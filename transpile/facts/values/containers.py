@@ -9,10 +9,10 @@ from ...model.names import dotted
 from ...model.node import Expression
 from ...model.program import Class
 from .assignments import store
+from .computed_names import pattern
 from .frame import Argument, Env, Frame
 from .joins import join, sequence
 from .lattice import NONE, UNKNOWN, Mapping, Module, Sequence, Static, Tensor, Value, element_of
-from .strings import pattern
 
 GROWING = frozenset("append extend add_module insert update register_module".split())
 REGISTERS = frozenset({"register_buffer", "register_parameter"})

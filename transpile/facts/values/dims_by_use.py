@@ -10,10 +10,10 @@ from ...model.node import Node
 from ...model.operators import Unary
 from ...model.program import Function
 from ...model.statements import Assign, For
+from .attribute_names import BY_DIM
 from .lattice import Tensor, Value
 from .subscripts import indices
 from .tables import Facts
-from .vocabulary import BY_DIM
 
 _RESHAPES = frozenset(  # which give the same elements in another shape, or several times
     "contiguous detach expand expand_as flatten permute repeat reshape squeeze t tile to transpose "

@@ -6,7 +6,7 @@ from typing import Any
 from ...model import expressions as nodes
 from ...model import operators as operator_nodes
 from ...model.expressions import Starred
-from . import assignments, attributes, calls, functions, operators, refine, subscripts
+from . import assignments, attributes, calls, functions, narrowing, operators, subscripts
 from .frame import Env, Frame, Handlers
 from .joins import join, sequence
 from .lattice import PLACED, STRING, UNKNOWN, External, Mapping, Sequence, Static, Value, element_of
@@ -108,7 +108,7 @@ def comprehension(frame: Frame, node: nodes.Comprehension, env: Env) -> Value:
         assignments.bind(frame, clause.target, iterated, inner)
         for condition in clause.conditions:
             frame.expression(condition, inner)
-            refine.narrow(frame, condition, inner, dict(inner))
+            narrowing.narrow(frame, condition, inner, dict(inner))
     if node.key is not None:
         frame.expression(node.key, inner)
         return Mapping(frame.expression(node.element, inner))

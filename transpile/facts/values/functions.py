@@ -9,7 +9,7 @@ from ...model.names import dotted
 from ...model.node import Expression
 from ...model.program import Function, Parameter
 from ..bindings.activity import free
-from . import lattice, parameters, usage
+from . import lattice, parameter_usage, parameters
 from .frame import Argument, Env, Frame
 from .joins import join, sequence
 from .lattice import (
@@ -177,7 +177,7 @@ def call_one(frame: Frame, function: Function, args: list[Argument]) -> Value:
         found = result(frame, function)  # it runs a module, `checkpoint(block, x)`, and makes none
     else:
         found = _result_for(frame, function, given)
-    picked = usage.given_back(frame.facts, function, args)
+    picked = parameter_usage.given_back(frame.facts, function, args)
     return found if picked is None else picked
 
 

@@ -8,6 +8,7 @@ from ...model import program
 from ...model.expressions import Attribute, Call, Name
 from . import distributions, functions, modules, tensor_methods
 from .assignments import store
+from .attribute_names import MEANS
 from .frame import Argument, Env, Frame
 from .joins import join, sequence
 from .lattice import (
@@ -31,7 +32,6 @@ from .lattice import (
     element_of,
     holds_module,
 )
-from .vocabulary import MEANS
 
 # Methods that give a string.
 _STRINGS = frozenset(

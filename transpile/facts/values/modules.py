@@ -5,7 +5,7 @@ import dataclasses
 from ...model import program
 from ...model.expressions import Attribute, Call
 from . import containers, functions
-from .flags import flags
+from .call_flags import flags
 from .frame import Argument, Env, Frame
 from .joins import join, sequence
 from .lattice import BOOL, NONE, STRING, UNKNOWN, Function, Method, Module, Sequence, Tensor, Value

@@ -17,8 +17,8 @@ from ...model.rulebook import Rulebook
 from ...model.statements import Assign, Block, For, If, While, With
 from .frame import Frame
 from .lattice import NUMPY, UNKNOWN, Sequence, Tensor, Value, element_of, is_anything, is_traced
+from .parameter_usage import is_asked
 from .tables import Facts
-from .usage import is_asked
 
 # What makes tensors of arrays, and is seldom given a tensor.
 _TYPES = "Float Double Half Long Int Byte Bool".split()

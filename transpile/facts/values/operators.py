@@ -6,7 +6,7 @@ from typing import Any
 
 from ...model.expressions import Attribute, Call, Display
 from ...model.operators import Binary, Boolean, Compare, Conditional, Unary
-from . import refine
+from . import narrowing
 from .frame import Env, Frame
 from .joins import join
 from .lattice import (
@@ -30,7 +30,7 @@ from .lattice import (
     is_traced,
     least_dims,
 )
-from .singles import is_single, keeps
+from .zero_dim import is_single, keeps
 
 NUMBERS = {"int": "i", "float": "f", "bool": "b"}  # the dtype kinds of Python's numbers
 
@@ -181,7 +181,7 @@ def boolean(frame: Frame, node: Boolean, env: Env) -> Value:
 def _right(frame: Frame, node: Boolean, env: Env) -> Value:
     """The right side, asked for only where the left one holds, or does not."""
     then, other = dict(env), dict(env)
-    refine.narrow(frame, node.left, then, other)
+    narrowing.narrow(frame, node.left, then, other)
     inner = then if node.operator == "and" else other
     before = dict(inner)
     value = frame.expression(node.right, inner)
@@ -195,10 +195,10 @@ def conditional(frame: Frame, node: Conditional, env: Env) -> Value:
     if isinstance(test, Static) and isinstance(test.const, bool):
         if asks_torch(frame.facts.of, node.test):
             return frame.expression(node.body if test.const else node.orelse, env)
-    if frame.first_turns and (told := refine.of_none(node.test, env)) is not None:
+    if frame.first_turns and (told := narrowing.of_none(node.test, env)) is not None:
         return frame.expression(node.body if told else node.orelse, env)
     then, other = dict(env), dict(env)
-    refine.narrow(frame, node.test, then, other)
+    narrowing.narrow(frame, node.test, then, other)
     sides = frame.expression(node.body, then), frame.expression(node.orelse, other)
     found = join(*sides)
     types = found == UNKNOWN and all(_is_array_type(frame, side) for side in sides)

@@ -7,6 +7,7 @@ import dataclasses
 from ...model.program import Parameter
 from .annotations import annotated
 from .class_values import is_open, makers_of, named_classes
+from .constructor_arguments import gives_values, is_cast_and_called, is_taken_once, stood_for
 from .containers_by_use import gone_over_for_dicts, used_as_dicts, used_as_lists
 from .dims_by_use import by_use
 from .frame import Env, Frame
@@ -38,8 +39,7 @@ from .lattice import (
     least_dims,
 )
 from .numpy_names import given_arrays, is_bound_to_numpy
-from .stand_ins import gives_values, is_cast_and_called, is_taken_once, stood_for
-from .usage import is_sliced, may_be_number, may_be_numpy, used_as_tensors
+from .parameter_usage import is_sliced, may_be_number, may_be_numpy, used_as_tensors
 
 
 def bound(frame: Frame) -> Env:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from ...model import program
 from ...model.libraries import computes_with_torch
 from . import attributes, constructors, containers
+from .attribute_names import MEANS, OF_ARRAYS_ALONE
+from .computed_names import pattern
 from .frame import Argument, Frame
 from .joins import join, sequence
 from .lattice import (
@@ -36,8 +38,6 @@ from .lattice import (
 )
 from .numpy_names import computes_with_arrays
 from .operators import NUMBERS
-from .strings import pattern
-from .vocabulary import MEANS, OF_ARRAYS_ALONE
 
 
 def call(frame: Frame, name: str, args: list[Argument]) -> Value:

@@ -6,13 +6,13 @@ import dataclasses
 from collections.abc import Iterator
 
 from ...model import statements as nodes
-from ...model.endings import own_jumps
 from ...model.expressions import Call, Name, Subscript
+from ...model.fallthrough import own_jumps
 from ...model.names import dotted, in_scope, names_assigned
 from ...model.node import Expression, Node, Statement
 from ...model.program import Class, Function
 from ...model.statements import Block
-from . import functions, lattice, refine
+from . import functions, lattice, narrowing
 from .annotations import annotated, holds_numpy
 from .assignments import assign, bind, store
 from .containers_by_use import dict_targets
@@ -69,11 +69,11 @@ def _trace_numbers(frame: Frame, env: Env, node: Node, before: Env | None = None
 
 def if_(frame: Frame, node: nodes.If, env: Env) -> None:
     traced = is_traced(frame.expression(node.test, env))
-    if frame.first_turns and (told := refine.of_none(node.test, env)) is not None:
+    if frame.first_turns and (told := narrowing.of_none(node.test, env)) is not None:
         frame.block(node.body if told else node.orelse, env)  # the other way has its turn
         return
     then, other = dict(env), dict(env)
-    refine.narrow(frame, node.test, then, other)
+    narrowing.narrow(frame, node.test, then, other)
     parted = dict(then), dict(other)
     frame.block(node.body, then)
     frame.block(node.orelse, other)
@@ -258,7 +258,7 @@ def delete(frame: Frame, node: nodes.Delete, env: Env) -> None:
 def check(frame: Frame, node: nodes.Assert | nodes.Raise, env: Env) -> None:
     frame.inside(node, env)
     if isinstance(node, nodes.Assert):
-        refine.narrow(frame, node.test, env, dict(env))
+        narrowing.narrow(frame, node.test, env, dict(env))
 
 
 STATEMENTS: Handlers = {

@@ -9,10 +9,10 @@ from typing import Any
 
 from ...model.layers import layers
 from ...model.rulebook import Definition, Parameter, Rulebook
-from .bodies import Bodies
-from .flags import Flags, Layer, cast_kind, is_narrow, usual_flags
+from .call_flags import Flags, Layer, cast_kind, is_narrow, usual_flags
 from .joins import sequence
 from .lattice import NONE, External, Tensor, Torch, Value
+from .rule_bodies import Bodies
 
 _TYPES = {
     "builtins.bool": "b",

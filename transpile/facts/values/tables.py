@@ -12,12 +12,12 @@ from ...model.program import Class, File, Function
 from ...model.project import Project
 from ...model.rulebook import Rulebook
 from . import lattice
+from .attribute_names import ORDINARY, torch_method
 from .cells import Cell, Given, Run, Table, cut, either, join_tables, same
+from .computed_names import HOLE, fitting
 from .joins import join
 from .lattice import NONE, REFUSED, UNKNOWN, Mapping, Module, Sequence, Tensor, Torch, Value
-from .strings import HOLE, fitting
 from .summaries import Results
-from .vocabulary import ORDINARY, torch_method
 
 _JOINS: dict[str, Any] = {
     **dict.fromkeys(("parameters", "handed", "dynamic", "assumed"), join_tables),

@@ -5,7 +5,8 @@ import dataclasses
 from ...model.expressions import Attribute, Call, Name
 from ...model.names import dotted
 from ...model.statements import Assign
-from . import modules, singles
+from . import modules, zero_dim
+from .attribute_names import ORDINARY, SHARED, WALKS, plausible
 from .distributions import draws
 from .frame import Argument, Env, Frame
 from .lattice import (
@@ -22,9 +23,8 @@ from .lattice import (
     Value,
     is_anything,
 )
+from .parameter_usage import asks_modules, takes
 from .torch_calls import of_mask, overload, with_dims
-from .usage import asks_modules, takes
-from .vocabulary import ORDINARY, SHARED, WALKS, plausible
 
 # They keep the dtype, as views do.
 _OWN_FIELDS = frozenset({"data", "grad", "requires_grad", "real", "imag", "names"})  # of tensors
@@ -139,7 +139,7 @@ def _by_rules(
     if not tensor and others and isinstance(result, Tensor):
         return dataclasses.replace(result, assumed=True)
     result = of_mask(frame, receiver, name, args, frame.facts.results.cast(result, args))
-    return singles.of_call(
+    return zero_dim.of_call(
         frame.facts.rulebook, name, [Argument(None, "", receiver, None), *args], result
     )
 

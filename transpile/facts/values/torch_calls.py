@@ -9,8 +9,8 @@ from typing import Any
 from ...model.expressions import Call
 from ...model.names import dotted
 from ...model.node import Expression
-from . import constructors, singles
-from .flags import flags, gives_dim
+from . import constructors, zero_dim
+from .call_flags import flags, gives_dim
 from .frame import Argument, Frame
 from .lattice import (
     BOOL,
@@ -64,7 +64,7 @@ def call(frame: Frame, name: str, args: list[Argument], node: Call) -> Value:
     definition = rulebook.layer(name)
     if definition is not None:
         if definition.name in ("Parameter", "Buffer"):
-            return Tensor(param=True, single=bool(args) and singles.is_single(args[0].value))
+            return Tensor(param=True, single=bool(args) and zero_dim.is_single(args[0].value))
         if rulebook.is_module(definition):
             return constructors.layer(frame, name, definition, args)
         if definition.name in rulebook.drawing:
@@ -80,7 +80,7 @@ def call(frame: Frame, name: str, args: list[Argument], node: Call) -> Value:
     word = name.removeprefix("torch.").removeprefix("nn.functional.")
     if word == "arange" and isinstance(result, Tensor) and all(_is_whole(a) for a in args):
         return dataclasses.replace(result, kind="i")
-    result = singles.of_call(rulebook, word, args, result)
+    result = zero_dim.of_call(rulebook, word, args, result)
     if Torch(name) in _CASTS and isinstance(result, Tensor) and isinstance(first, Sequence):
         return _of_list(result, first, any(a.keyword == "dtype" for a in args))
     if isinstance(first, Sequence) and word in _JOINS:

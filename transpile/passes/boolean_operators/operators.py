@@ -18,7 +18,7 @@ from ...model.expressions import (
     Starred,
     Subscript,
 )
-from ...model.fresh import Names
+from ...model.fresh_names import Names
 from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Binary, Boolean, Compare, Conditional, Unary

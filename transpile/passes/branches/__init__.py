@@ -13,18 +13,18 @@ from collections.abc import Iterator
 
 from ...facts.bindings import bound
 from ...facts.carried import Carrying, Obstacle, Obstacles
+from ...facts.carried.data_sizes import sized_by_data
+from ...facts.carried.dict_order import in_order, is_sorted
 from ...facts.carried.obstacles import SAYS, is_object
-from ...facts.carried.ordered import in_order, is_sorted
-from ...facts.carried.places import certain, written
-from ...facts.carried.sizes import sized_by_data
+from ...facts.carried.written_places import certain, written
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Mapping, Module, Tensor, is_traced
 from ...model.carry import Carry, Effects
 from ...model.constants import is_none
 from ...model.control_flow import Cond
 from ...model.effects import Declare, New
-from ...model.endings import always_returns, own_jumps
 from ...model.expressions import Call
+from ...model.fallthrough import always_returns, own_jumps
 from ...model.names import dotted, in_scope, target_names
 from ...model.node import Node
 from ...model.operators import Unary
@@ -33,9 +33,9 @@ from ...model.statements import Assign, Block, ExpressionStatement, If, Raise, R
 from ...passes.truth import is_branch_on_data
 from ..outlining import Refused, nested, refuse, refuse_first, refuse_sorted
 from ..pass_ import Changes, Pass
-from .appended import Appended, of_branch
+from .appends import Appended, of_branch
+from .prints import waiting
 from .results import differ, returned, returns_none
-from .saying import waiting
 
 ID = "traced-branch"
 WHERE = "under a branch on a tensor's value"

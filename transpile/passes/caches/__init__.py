@@ -21,20 +21,20 @@ from typing import Any
 
 from ...model.edits import leave_out
 from ...model.expressions import Attribute, Call, Constant, Display
-from ...model.fresh import Names
+from ...model.fresh_names import Names
 from ...model.names import dotted, everywhere, is_called, is_target
 from ...model.node import Statement
 from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.statements import Assign, ExpressionStatement
-from ..attributes import Attributes
+from ..attribute_names import Attributes
 from ..pass_ import Changes, Pass
-from . import beside, modes
-from .fills import Fills
+from . import keyed_by_size, train_caches
+from .cached_attributes import Kept
+from .filling_methods import Fills
 from .guards import ABSENT, UNKNOWN, literal
-from .kept import Kept
-from .pure import Purity
-from .sizes import keeps_first
+from .purity import Purity
+from .size_dependence import keeps_first
 from .stores import is_changed, written
 
 _ASKING = frozenset(("register_buffer", "hasattr", "getattr", "setattr"))
@@ -75,7 +75,7 @@ class _Caches:
 
     def run(self) -> Iterator[Changes]:
         """The changes of the methods, of the constructor, and of the class."""
-        yield from modes.found(self)
+        yield from train_caches.found(self)
         fills = {m: Fills(self, m) for m in _methods(self.project, self.cls)}
         found, left = self._found(fills, set()), set[str]()
         while gone := {n for _, kept in found for n in kept.touched - kept.names} - left:
@@ -102,13 +102,13 @@ class _Caches:
             yield changes
 
     def _beside(self, method: Function) -> Iterator[Changes]:
-        for guard, stores in beside.found(self, method):
+        for guard, stores in keyed_by_size.found(self, method):
             for node in stores:
                 changes = Changes(node.nearest(Function) or method)
                 changes.change(node, leave_out)
                 yield changes
             changes = Changes(method)
-            changes.change(guard, beside.unfold)
+            changes.change(guard, keyed_by_size.unfold)
             yield changes
 
     def _found(self, fills: dict[Function, Fills], left: set[str]) -> list[tuple[Fills, Kept]]:

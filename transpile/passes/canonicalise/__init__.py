@@ -48,7 +48,7 @@ from functools import partial
 from typing import Any
 
 from ...model.expressions import Call
-from ...model.fresh import Names
+from ...model.fresh_names import Names
 from ...model.libraries import registers
 from ...model.names import imported
 from ...model.node import Node
@@ -57,11 +57,11 @@ from ...model.statements import Assign, ExpressionStatement, If, Try
 from ..pass_ import Changes, Pass
 from .by_name import one_by_one, passes_by, set_past, updates
 from .choices import called, chosen_call
+from .compatibility import stand_in
+from .context import Site
 from .contexts import has_stand_in, switch, switched_on, without_stand_in
 from .methods import bound, given_itself
-from .missing import stand_in
-from .reduced import in_a_loop, nested_by_name, runs_by_name, runs_in_turn
-from .site import Site
+from .reductions import in_a_loop, nested_by_name, runs_by_name, runs_in_turn
 from .spellings import spelled
 
 

@@ -5,7 +5,7 @@ import keyword
 from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
-from ...model.fresh import Names
+from ...model.fresh_names import Names
 from ...model.names import dotted, everywhere, imported, last_word, root
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Compare

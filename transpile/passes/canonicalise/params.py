@@ -11,7 +11,7 @@ nn.Parameter()                           nn.Parameter(torch.empty(0))
 from collections.abc import Callable
 from typing import Any
 
-from ...facts.values.vocabulary import MOVES
+from ...facts.values.attribute_names import MOVES
 from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.names import dotted, imported
 from ...model.node import Expression

@@ -29,13 +29,13 @@ from .choices import (
     takes_written,
     tests_none,
 )
+from .concatenation import joined, joins_empty
+from .context import Site
 from .contexts import imported_context, renames_context
-from .counted import counted, counts_places, listed_range, lists_range
-from .joined import joined, joins_empty
-from .mapped import listed, mapped, maps_calls
+from .counts import counted, counts_places, listed_range, lists_range
+from .maps import listed, mapped, maps_calls
 from .params import makes_buffer, parameter, registered
-from .reduced import nested, nests
-from .site import Site
+from .reductions import nested, nests
 from .super_calls import is_long_super, names_base, short_super, through_super
 from .tables import WALKS, data, is_entry, over_children, over_modules, placed, put, saved, walk
 

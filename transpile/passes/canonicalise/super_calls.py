@@ -4,7 +4,7 @@ from ...model.expressions import Attribute, Call, Comprehension, Lambda, Name
 from ...model.names import dotted
 from ...model.program import Function
 from .by_name import plain_call
-from .site import Site
+from .context import Site
 
 _THROUGH_SUPER = frozenset({"forward", "__call__", "reset_parameters", "train"})
 

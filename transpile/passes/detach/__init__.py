@@ -38,8 +38,8 @@ from ...model.operators import Binary
 from ...model.program import Function, Scope
 from ...model.statements import Assign, For, With
 from ..pass_ import Changes, Pass
+from .block_exits import Leaving
 from .constants import Within
-from .leaving import Leaving
 
 __all__ = ["PASS", "run"]
 

@@ -35,7 +35,7 @@ from .casts import Casts
 from .conditions import Conditions
 from .contexts import Contexts
 from .devices import Devices
-from .frozen import Frozen
+from .trainability import Frozen
 
 __all__ = ["PASS", "run"]
 

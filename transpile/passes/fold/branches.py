@@ -3,8 +3,8 @@ about devices.
 """
 
 from ...facts.bindings import Definitions
-from ...model.endings import completes
 from ...model.expressions import Attribute, Constant
+from ...model.fallthrough import completes
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Function

@@ -10,8 +10,8 @@ locals that only these read.
 from collections.abc import Callable, Iterable
 
 from ...facts.bindings import Definitions
+from ...facts.values.attribute_names import MOVES
 from ...facts.values.lattice import NONE, Method, Static, Tensor, Torch
-from ...facts.values.vocabulary import MOVES
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred
 from ...model.node import Expression, Node
 from ...model.operators import Boolean, Compare, Conditional

@@ -13,8 +13,8 @@ from ...facts.program import ProgramFacts
 from ...model.program import Class, File, Function, Scope
 from ..pass_ import Changes, Pass
 from .frame import Frame
+from .reassigned_results import returning
 from .statements import block
-from .taken_back import returning
 
 __all__ = ["FUNCTIONALISE", "run"]
 

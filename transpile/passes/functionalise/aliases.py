@@ -4,9 +4,9 @@ from typing import Any
 
 from ...facts import casts
 from ...facts.memory import Place
-from ...facts.memory.paths import of, on_module, spelled
-from ...facts.memory.places import closed
-from ...facts.memory.spellings import is_tensor
+from ...facts.memory.access_paths import of, on_module, spelled
+from ...facts.memory.inplace_names import is_tensor
+from ...facts.memory.locations import closed
 from ...facts.values.lattice import Static, Torch
 from ...model.effects import NewArray
 from ...model.expressions import Attribute, Call, Name, Subscript
@@ -15,9 +15,9 @@ from ...model.node import Expression, Node, Statement
 from ...model.program import Function
 from ...model.statements import Assign, Block, For, If
 from . import nodes
-from .entries import replaced, stored_back
+from .alias_relations import bases_of, related, sibling
+from .container_entries import replaced, stored_back
 from .frame import Frame
-from .relations import bases_of, related, sibling
 
 
 def follow(frame: Frame, subject: Any, node: Node) -> None:

@@ -4,9 +4,9 @@ back what a call changed."""
 from typing import Any
 
 from ...facts.bindings import bound
-from ...facts.lent import is_lent
+from ...facts.borrowed_params import is_lent
 from ...facts.memory import indices
-from ...facts.memory.paths import of, on_module
+from ...facts.memory.access_paths import of, on_module
 from ...facts.memory.writes import is_data, is_store, stripped
 from ...model.copy import clone
 from ...model.effects import PARAM, Declare, Read, Write
@@ -18,11 +18,11 @@ from .aliases import element_written, follow
 from .augmented import augmented
 from .callees import taken_as_statement
 from .expressions import in_place, rewritten, undecided_write, under_flag, visit
-from .forms import is_dropped, plain_views
 from .frame import Frame
+from .inplace_forms import is_dropped, plain_views
 from .order import reads_late
+from .reassigned_results import taken_back
 from .rebinding import cast_path, is_detached, lvalue, memory_of, rebind, viewed_path, written_path
-from .taken_back import taken_back
 
 
 def simple(frame: Frame, node: Statement) -> list[Statement]:

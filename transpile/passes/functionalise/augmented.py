@@ -4,7 +4,7 @@ module it is a write."""
 from typing import Any
 
 from ...facts.memory import indices
-from ...facts.memory.paths import of
+from ...facts.memory.access_paths import of
 from ...facts.memory.writes import is_data, is_element, may_be_number, stripped, writes_augmented
 from ...facts.values.lattice import UNKNOWN, Method, Tensor
 from ...model.copy import clone

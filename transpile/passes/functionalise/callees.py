@@ -4,9 +4,9 @@ refused where it is read."""
 from collections.abc import Iterator, Set
 
 from ...facts.calls import Target
-from ...facts.memory.making import is_flag
-from ...facts.memory.paths import of, on_module, spelled
-from ...facts.memory.places import Summary
+from ...facts.memory.access_paths import of, on_module, spelled
+from ...facts.memory.locations import Summary
+from ...facts.memory.must_alias import is_flag
 from ...facts.memory.summaries import targets
 from ...facts.memory.writes import stripped
 from ...facts.values import lattice

@@ -4,8 +4,8 @@ again."""
 from typing import Any
 
 from ...facts.bindings import read
-from ...facts.memory.paths import of
-from ...facts.memory.spellings import Written
+from ...facts.memory.access_paths import of
+from ...facts.memory.inplace_names import Written
 from ...facts.memory.writes import stripped
 from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Comprehension, Lambda
@@ -17,12 +17,12 @@ from ...model.statements import Assign, Block, ExpressionStatement, If
 from . import nodes
 from .aliases import follow
 from .callees import check_arguments
-from .forms import is_dropped, out_of_place, without_flag
 from .frame import Frame
+from .inplace_forms import is_dropped, out_of_place, without_flag
+from .module_arrays import names_follow, taken_out
 from .order import elsewhere
 from .rebinding import cast_path, is_detached, lvalue, memory_of, rebind, written_path
 from .sequences import begun
-from .states import names_follow, taken_out
 from .updates import drop_unread, report_lost, store_updates, updated_by
 
 

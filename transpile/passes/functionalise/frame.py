@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...facts.bindings import Liveness, bound
-from ...facts.made_sizes import handed_to_layers
 from ...facts.memory import Solved, Taken
-from ...facts.memory.paths import of, on_module
-from ...facts.memory.spellings import is_tensor
+from ...facts.memory.access_paths import of, on_module
+from ...facts.memory.inplace_names import is_tensor
 from ...facts.memory.writes import written_root
 from ...facts.modules import ARRAYS
 from ...facts.program import ProgramFacts
+from ...facts.shapes.layer_sizes import handed_to_layers
+from ...facts.values.attribute_names import PARAMETERS
 from ...facts.values.lattice import UNKNOWN, External, Method, Module, Sequence, Tensor
 from ...facts.values.solve import with_callers
-from ...facts.values.vocabulary import PARAMETERS
 from ...model.copy import clone
 from ...model.effects import Declare, Read, Walk
 from ...model.expressions import Attribute, Call, Display, Name, Subscript
-from ...model.fresh import Names
+from ...model.fresh_names import Names
 from ...model.layers import layers
 from ...model.names import below, dotted, everywhere, names_assigned, target_names
 from ...model.node import Expression, Node, Statement

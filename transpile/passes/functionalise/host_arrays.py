@@ -6,8 +6,8 @@ a[0] = 7.0          ->      a[0] = 7.0
 return y                    return nn.unconverted("aliased-write", …)
 """
 
+from ...facts.memory.access_paths import of
 from ...facts.memory.numpy_writes import written, written_by
-from ...facts.memory.paths import of
 from ...facts.values.lattice import NUMPY, Tensor, is_traced
 from ...model.expressions import Call, Name
 from ...model.names import everywhere, root

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from ...facts.memory import View
-from ...facts.memory.spellings import is_tensor
+from ...facts.memory.inplace_names import is_tensor
 from ...facts.values.lattice import MISSING, SHAPE, External, Method, Static, Tensor, Torch, Value
 from ...model.copy import clone
 from ...model.effects import NewArray, Put, Read, Unconverted, Write

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...facts.memory import indices
-from ...facts.memory.paths import on_module
-from ...facts.memory.places import closed
-from ...facts.memory.spellings import is_tensor
+from ...facts.memory.access_paths import on_module
+from ...facts.memory.inplace_names import is_tensor
+from ...facts.memory.locations import closed
 from ...model.expressions import Call, Display, Starred, Subscript
 from ...model.names import text
 from ...model.node import Expression, Node

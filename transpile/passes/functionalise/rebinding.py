@@ -5,8 +5,8 @@ from typing import Any
 
 from ...facts.casts import is_cast, is_copy
 from ...facts.memory import indices
-from ...facts.memory.paths import of
-from ...facts.memory.spellings import is_tensor
+from ...facts.memory.access_paths import of
+from ...facts.memory.inplace_names import is_tensor
 from ...facts.memory.views import view_of
 from ...facts.memory.writes import is_data, is_element, stripped
 from ...facts.values.lattice import Static, Torch
@@ -28,7 +28,7 @@ from ...model.program import Function
 from ...model.statements import Assign, ExpressionStatement, Return
 from . import nodes
 from .aliases import element_written, follow
-from .entries import is_of_tuple, tuple_with
+from .container_entries import is_of_tuple, tuple_with
 from .frame import Frame
 
 _ELSEWHERE = (

@@ -10,7 +10,7 @@ of `self.block = nn.Sequential(nn.ReLU(inplace=True), nn.Linear(n, n))`.
 
 import dataclasses
 
-from ...facts.memory.paths import of
+from ...facts.memory.access_paths import of
 from ...facts.values.lattice import Module, Tensor
 from ...model.copy import clone
 from ...model.effects import Apply

@@ -1,7 +1,7 @@
 """The walk over the statements of a function: what comes in the place of each."""
 
-from ...facts.memory.paths import of
-from ...facts.memory.spellings import is_tensor
+from ...facts.memory.access_paths import of
+from ...facts.memory.inplace_names import is_tensor
 from ...facts.memory.writes import calls_in
 from ...facts.values.lattice import SHAPE, Module, Static, Tensor
 from ...model.copy import clone
@@ -23,9 +23,9 @@ from ...model.statements import (
 from . import host_arrays, nodes
 from .assignments import simple
 from .expressions import visit
-from .forms import plain_views
 from .frame import Frame
-from .taken_back import results
+from .inplace_forms import plain_views
+from .reassigned_results import results
 
 
 def block(frame: Frame, part: Block) -> None:

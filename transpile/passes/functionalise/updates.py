@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ...facts.memory.paths import of, spelled
+from ...facts.memory.access_paths import of, spelled
 from ...facts.values.lattice import NONE, Static, Torch
 from ...model.constants import is_constant
 from ...model.copy import clone

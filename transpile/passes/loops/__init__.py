@@ -10,14 +10,14 @@ scan of turns that may do nothing: that has a gradient backwards.
 
 from ...facts.bindings.activity import bound
 from ...facts.carried import Carrying, Obstacles
-from ...facts.carried.ordered import in_order
-from ...facts.carried.places import certain, written
+from ...facts.carried.dict_order import in_order
+from ...facts.carried.written_places import certain, written
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Tensor
 from ...model.carry import Carry
 from ...model.control_flow import Loop, Repeat
-from ...model.endings import own_jumps
 from ...model.expressions import Constant, Name
+from ...model.fallthrough import own_jumps
 from ...model.names import in_scope, target_names
 from ...model.node import Node
 from ...model.program import Function, Scope

@@ -1,6 +1,6 @@
 """The most turns of a loop, where its test says so of a counter: `while n < 10 and …`."""
 
-from ...facts.carried.places import written
+from ...facts.carried.written_places import written
 from ...model.constants import is_int
 from ...model.expressions import Constant, Display, Name, Starred
 from ...model.node import Expression, Statement

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ...facts.bindings import read
 from ...facts.carried import Carrying
-from ...facts.carried.places import written
+from ...facts.carried.written_places import written
 from ...model.carry import Carry
 from ...model.copy import clone
 from ...model.expressions import Constant, Name

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from ...facts.memory.access_paths import of
 from ...facts.memory.indices import number
-from ...facts.memory.paths import of
 from ...facts.values.lattice import External, Method, Module, Static, Tensor, Torch
 from ...model.copy import clone
 from ...model.effects import Declare

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ...facts.ranks import Ranks
+from ...facts.shapes.ranks import Ranks
 from ...model.expressions import Name
 from ...model.node import Expression, Node, Statement
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from ...facts.bindings import read
+from ...facts.memory.access_paths import of, spelled
 from ...facts.memory.indices import number
-from ...facts.memory.paths import of, spelled
-from ...facts.ranks import moved
+from ...facts.shapes.ranks import moved
 from ...facts.values.lattice import BOOL, SHAPE, Static, Tensor
 from ...model.copy import clone
 from ...model.expressions import (

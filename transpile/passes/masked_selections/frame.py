@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from ...facts.bindings import read
 from ...facts.program import ProgramFacts
-from ...facts.ranks import Ranks, Reader
 from ...facts.rowwise import Rowwise
+from ...facts.shapes.ranks import Ranks, Reader
 from ...facts.values.lattice import Value
-from ...model.fresh import Names
+from ...model.fresh_names import Names
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function
 from ...model.rulebook import Rulebook

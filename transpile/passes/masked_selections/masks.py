@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ...facts.bindings import read
+from ...facts.memory.access_paths import of, spelled
 from ...facts.memory.indices import number
-from ...facts.memory.paths import of, spelled
-from ...facts.ranks import Ranks
+from ...facts.shapes.ranks import Ranks
 from ...facts.values.lattice import MISSING, Method, Static, Tensor, Torch
 from ...model.constants import is_whole
 from ...model.copy import clone

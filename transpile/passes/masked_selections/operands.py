@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from ...facts.memory.paths import of
+from ...facts.memory.access_paths import of
 from ...facts.values.lattice import Static, Tensor, Torch
 from ...model.expressions import Constant
 from ...model.node import Expression

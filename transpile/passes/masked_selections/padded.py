@@ -12,8 +12,8 @@ import functools
 from typing import Any
 
 from ...facts.bindings import read
+from ...facts.memory.access_paths import of
 from ...facts.memory.indices import number
-from ...facts.memory.paths import of
 from ...facts.program import ProgramFacts
 from ...facts.rowwise import Rowwise
 from ...facts.values.lattice import External, Method, Module, Static, Torch

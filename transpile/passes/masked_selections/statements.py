@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from ...facts.bindings import bound, read
-from ...facts.ranks import Ranks
+from ...facts.shapes.ranks import Ranks
 from ...facts.values.lattice import Tensor
-from ...model.endings import always_returns
 from ...model.expressions import Attribute, Call, Display, Name, Starred, Subscript
+from ...model.fallthrough import always_returns
 from ...model.names import target_names
 from ...model.node import Expression, Statement
 from ...model.operators import Compare

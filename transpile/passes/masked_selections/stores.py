@@ -3,7 +3,7 @@ JAX has no word for it; sums stay, and so does what is multiplied by a number.""
 
 from typing import Any
 
-from ...facts.memory.paths import of
+from ...facts.memory.access_paths import of
 from ...facts.values.lattice import Static
 from ...model.copy import clone
 from ...model.expressions import Subscript

@@ -6,8 +6,8 @@ hasattr(x, "astype")                ->  hasattr(x, "astype") and not isinstance(
 hasattr(x, "cpu")                   ->  hasattr(x, "cpu") or isinstance(x, jax.Array)
 """
 
+from ...facts.values.attribute_names import OF_ARRAYS_ALONE
 from ...facts.values.lattice import External, Tensor
-from ...facts.values.vocabulary import OF_ARRAYS_ALONE
 from ...model.copy import clone
 from ...model.effects import Read
 from ...model.expressions import Call, Constant, Name

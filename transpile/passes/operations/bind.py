@@ -8,7 +8,7 @@ from ...model.expressions import Call, Display, Starred
 from ...model.node import Expression, Node
 from ...model.rulebook import Definition
 from ...rule import PLACEMENT
-from .fits import fits
+from .argument_types import fits
 from .literals import known, literal
 
 # NumPy's spellings, and those that torch takes beside its own.

@@ -19,7 +19,7 @@ from ...model.names import dotted
 from ...model.node import Node
 from ...model.program import Function
 from ...source.lower_ast import expression
-from . import foreign, promotion, tests
+from . import foreign_libraries, promotion, tests
 from .bind import arguments_of
 from .checkpoints import is_run_again, run_again
 from .conversion import Conversion
@@ -62,12 +62,12 @@ def called(c: Conversion, node: Node) -> bool:
             or promotion.of_numpy(c, node, value.name)
             or _builtin(c, node, value.name)
             or of_partial(c, node, value.name)
-            or foreign.given_layers(c, node, value.name)
-            or foreign.of_text(c, node, value.name)
-            or foreign.of_bases(c, node, value.name)
+            or foreign_libraries.given_layers(c, node, value.name)
+            or foreign_libraries.of_text(c, node, value.name)
+            or foreign_libraries.of_bases(c, node, value.name)
         ):
             return True
-        foreign.host(c, node, value.name)
+        foreign_libraries.host(c, node, value.name)
     return False
 
 

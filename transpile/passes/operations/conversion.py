@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import cached_property
 
 from ...facts.bindings import Definitions, Liveness
-from ...facts.leading import Leading
 from ...facts.program import ProgramFacts
+from ...facts.shapes.leading_dims import Leading
 from ...facts.values.lattice import UNKNOWN, Package, Tensor, Torch, is_traced
 from ...model.effects import Unconverted
 from ...model.expressions import Attribute, Call, Name, NamedExpression, Subscript

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from ...facts.lone_sizes import DRAWS, drawn_shape
+from ...facts.shapes.shape_arguments import DRAWS, drawn_shape
 from ...facts.values.lattice import MISSING, UNKNOWN, Mapping, Sequence, Static, Torch, Value
 from ...model.copy import Change, clone, rebuilt
 from ...model.effects import Apply, Key, Support

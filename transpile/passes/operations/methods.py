@@ -2,6 +2,7 @@
 
 from ...facts.bindings import bound
 from ...facts.memory.numpy_writes import written
+from ...facts.values.attribute_names import NUMPY_METHODS, ORDINARY, SHARED, computes, plausible
 from ...facts.values.lattice import (
     MISSING,
     NONE,
@@ -14,7 +15,6 @@ from ...facts.values.lattice import (
     Tensor,
     is_anything,
 )
-from ...facts.values.vocabulary import NUMPY_METHODS, ORDINARY, SHARED, computes, plausible
 from ...model.expressions import Attribute, Call, Name, Starred, Subscript
 from ...model.names import root
 from ...model.node import Expression

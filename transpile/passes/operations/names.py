@@ -1,5 +1,6 @@
 """Attributes of tensors, and torch's names where they are not called."""
 
+from ...facts.values.attribute_names import PROPERTIES
 from ...facts.values.lattice import (
     ARRAY_TYPE,
     INITIALISER,
@@ -12,8 +13,7 @@ from ...facts.values.lattice import (
     Value,
     is_initialiser,
 )
-from ...facts.values.usage import used_as_objects
-from ...facts.values.vocabulary import PROPERTIES
+from ...facts.values.parameter_usage import used_as_objects
 from ...model.effects import Support
 from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.names import dotted, is_called, is_inplace, is_target
@@ -24,7 +24,7 @@ from ...model.rulebook import Definition
 from ...rule import PLACEMENT
 from ...source.lower_ast import expression
 from ...source.splice import show
-from . import foreign
+from . import foreign_libraries
 from .bind import Argument, argument_of, bind
 from .conversion import Conversion
 from .inline import Use
@@ -46,7 +46,7 @@ def name(c: Conversion, node: Node) -> bool:
     if found is not None:
         reference(c, node, found)
     else:
-        foreign.built_on_torch(c, node)
+        foreign_libraries.built_on_torch(c, node)
     return True
 
 
@@ -62,7 +62,7 @@ def attribute(c: Conversion, node: Node) -> bool:
     if found is not None:
         reference(c, node, found)
         return True
-    if foreign.built_on_torch(c, node):
+    if foreign_libraries.built_on_torch(c, node):
         return True
     if node.name in ("values", "indices") and picked(c, node, node.object, f".{node.name}"):
         return True

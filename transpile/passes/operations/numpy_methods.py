@@ -1,8 +1,8 @@
 """Methods that NumPy and torch call alike but compute otherwise, of what may be an array of either:
 `data.std(0)` of a scaler, which is fitted to what it is given."""
 
+from ...facts.values.attribute_names import ORDINARY, SHARED
 from ...facts.values.lattice import Method, Tensor, is_anything
-from ...facts.values.vocabulary import ORDINARY, SHARED
 from ...model.expressions import Attribute, Call, Display, Name
 from ...model.names import dotted
 from ...model.node import Expression

@@ -14,7 +14,7 @@ from ...facts.values.lattice import (
     is_traced,
 )
 from ...facts.values.numpy_names import computes_with_arrays
-from ...facts.values.singles import keeps
+from ...facts.values.zero_dim import keeps
 from ...model.copy import clone
 from ...model.effects import BUFFER, Read, Support
 from ...model.expressions import Attribute, Call, ForClause, Name, Starred

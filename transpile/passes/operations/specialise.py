@@ -13,9 +13,9 @@ from ...model.operators import COMPARISONS, Boolean, Compare, Conditional, Unary
 from ...model.rulebook import Definition
 from ...model.statements import If, Raise, Return
 from ...source.lower_ast import lower_statements, lowered
+from .argument_types import by_name
 from .bind import Argument, Binding, loose_sizes
 from .bytes import may_leave_bytes
-from .fits import by_name
 from .literals import UNDECIDED, literal
 
 

@@ -4,8 +4,8 @@ the data tell has no places under jit."""
 from collections.abc import Callable
 from functools import partial
 
+from ...facts.memory.access_paths import spelled
 from ...facts.memory.indices import covers
-from ...facts.memory.paths import spelled
 from ...facts.values.lattice import Mapping, Sequence, Static, Tensor
 from ...model.constants import is_whole
 from ...model.copy import clone

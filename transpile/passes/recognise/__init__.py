@@ -11,11 +11,11 @@ from ...model.program import Class, Scope
 from ...model.project import Project
 from ...model.statements import Assign, Delete, For
 from ..pass_ import Changes, Pass
-from . import calls, foreign, forward, modes, reads
+from . import calls, forward, modes, outside_changes, reads
+from .attribute_kinds import Kinds
 from .calls import Effectful
+from .context import Scene
 from .declare import declare
-from .kinds import Kinds
-from .scene import Scene
 
 
 def run_declare(project: Project, facts: ProgramFacts) -> list[Changes]:
@@ -48,23 +48,23 @@ def _scope(scene: Scene, effectful: Effectful) -> None:
     for node in scope.nodes(Attribute):
         if flow is not None and node in flow.reads:
             continue
-        if not foreign.table(scene, node):
+        if not outside_changes.table(scene, node):
             reads.attribute(scene, node)
     for one in scope.nodes(Call):
-        foreign.walked(scene, one)
+        outside_changes.walked(scene, one)
         if flow is not None and one.parent in flow.statements:
             continue
-        if not modes.mode_call(scene, one) and not foreign.given(scene, one):
+        if not modes.mode_call(scene, one) and not outside_changes.given(scene, one):
             calls.call(scene, one, effectful)
     for deleted in scope.nodes(Delete):
-        foreign.taken_away(scene, deleted)
+        outside_changes.taken_away(scene, deleted)
     for assign in scope.nodes(Assign):
-        foreign.taken_away(scene, assign)
+        outside_changes.taken_away(scene, assign)
         if flow is None or assign not in flow.statements:
             modes.mode_store(scene, assign)
         reads.tie(scene, assign)
     for loop in scope.nodes(For):
-        foreign.walk(scene, loop)
+        outside_changes.walk(scene, loop)
     forward.rename(scene)
 
 

@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterator
 from ...facts.calls import applied
 from ...facts.program import ProgramFacts
 from ...facts.values import lattice
+from ...facts.values.attribute_names import torch_method
 from ...facts.values.calls import is_super
 from ...facts.values.lattice import UNKNOWN, Method, Module, Torch, Value, holds_module, is_param
 from ...facts.values.solve import with_callers
-from ...facts.values.vocabulary import torch_method
 from ...model.effects import Apply, New
 from ...model.expressions import Attribute, Call, Name, Starred
 from ...model.names import everywhere
 from ...model.node import Expression
 from ...model.program import Class, Function
+from .context import Scene
 from .forward import CALL, is_renamed
-from .scene import Scene
 from .unknown_classes import made_of_unknown
 
 

@@ -36,10 +36,10 @@ from ...model.node import Expression, Node
 from ...model.operators import sides
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement
-from .kinds import Kinds
+from .attribute_kinds import Kinds
+from .context import Scene
 from .registered import registered, set_while_running
-from .scene import Scene
-from .split import declared, named, pairs, split
+from .split_targets import declared, named, pairs, split
 from .stores import is_tie, own_name, registration
 
 

@@ -3,7 +3,7 @@
 from ...model.classes import MODULES
 from ...model.program import Class, Function
 from ...model.project import Project
-from .scene import Scene
+from .context import Scene
 
 CALL = "__call__"
 

@@ -34,7 +34,7 @@ from ...model.statements import (
     While,
     With,
 )
-from .scene import Scene
+from .context import Scene
 
 Modes = dict[str, bool]  # by the path of a module, as it is written
 MODES = {"train": True, "eval": False}

@@ -4,7 +4,7 @@ The mode is one flag from outside: what constructors set of it is left out. What
 (`mode_flow`), or told. Scripts, and what trains, keep theirs.
 """
 
-from ...facts.sizes import statement_of
+from ...facts.shapes.size_values import statement_of
 from ...facts.values.calls import is_super
 from ...facts.values.lattice import Module, Torch
 from ...model.classes import PLAIN_MODULE
@@ -17,8 +17,8 @@ from ...model.operators import Unary
 from ...model.positions import source_of
 from ...model.program import Class, Function
 from ...model.statements import Assign, Block, ExpressionStatement, If, Pass, Return
+from .context import Scene
 from .mode_flow import MODES, ModeFlow, Modes, sets_mode
-from .scene import Scene
 
 _MODE = "the mode of a module is the argument training of its calls"
 

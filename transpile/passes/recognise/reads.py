@@ -6,8 +6,8 @@ Stores stay as they are, with Reads as targets; one param that is given another 
 from typing import Any
 
 from ...facts.modules import FIELD, is_number
+from ...facts.values.computed_names import may_be, pattern
 from ...facts.values.lattice import Function, Method, Module, Tensor, Torch, Value
-from ...facts.values.strings import may_be, pattern
 from ...model.effects import (
     BUFFER,
     MIXED,
@@ -27,8 +27,8 @@ from ...model.positions import source_of
 from ...model.program import Class
 from ...model.program import Function as Definition
 from ...model.statements import Assign, Delete, ExpressionStatement
+from .context import Scene
 from .forward import CALL, is_renamed
-from .scene import Scene
 from .stores import is_replaced
 
 # What runs, or wraps, a module that it is given: `checkpoint(self.block, x)`.

@@ -10,9 +10,9 @@ from ...model.names import text
 from ...model.node import Expression
 from ...model.program import Class
 from ...model.statements import Assign, ExpressionStatement
-from .kinds import Kinds
-from .scene import Scene
-from .split import named
+from .attribute_kinds import Kinds
+from .context import Scene
+from .split_targets import named
 from .stores import ADDS, Registration, own_name, registration
 
 

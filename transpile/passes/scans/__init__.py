@@ -6,22 +6,23 @@ for t in range(T):                          Scan x_t over x.swapaxes(0, 1)      
     outputs.append(h)                           Collect(outputs, h)
 y = jnp.stack(outputs, axis=1)              y = outputs.swapaxes(0, 1)
 
-What it goes over is in the form that `model/turns.py` reads. Left as it is, and unrolled by jit: a
-loop whose index is used in another way than to pick from arrays (`x[:t]`, `self.cells[t]`), that
-carries anything but arrays, builds a module, calls what may be another in each turn (`next(it)`),
-grows a list whose later use is another than `jnp.stack`, or that has few turns, written out, and no
-control by data.
+What it goes over is in the form that `model/iteration.py` reads. Left as it is, and unrolled by
+jit: a loop whose index is used in another way than to pick from arrays (`x[:t]`, `self.cells[t]`),
+that carries anything but arrays, builds a module, calls what may be another in each turn
+(`next(it)`), grows a list whose later use is another than `jnp.stack`, or that has few turns,
+written out, and no control by data.
 """
 
 from ...facts.bindings import Definitions, read
 from ...facts.carried import Carrying, Obstacles
-from ...facts.carried.places import certain, written
+from ...facts.carried.written_places import certain, written
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Tensor
 from ...model.carry import Carry
 from ...model.control_flow import Cond, Loop, Repeat, Scan
 from ...model.effects import New
 from ...model.expressions import Attribute, Constant, Name, OpaqueExpression, Subscript
+from ...model.iteration import Turns, turns
 from ...model.names import in_scope, names_in, target_names
 from ...model.node import Node
 from ...model.program import Function, Scope
@@ -42,7 +43,6 @@ from ...model.statements import (
     While,
     With,
 )
-from ...model.turns import Turns, turns
 from ..outlining import nested
 from ..pass_ import Changes, Pass
 from ..truth import traced

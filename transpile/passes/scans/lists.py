@@ -4,7 +4,7 @@ import functools
 
 from ...facts.bindings import read
 from ...facts.carried.obstacles import GROWING
-from ...facts.carried.places import written
+from ...facts.carried.written_places import written
 from ...facts.values.lattice import Tensor, is_traced
 from ...model.control_flow import Collect
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Subscript

@@ -5,12 +5,12 @@ from ...facts.values.lattice import Tensor
 from ...model.copy import clone
 from ...model.effects import Put, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Subscript
-from ...model.fresh import Names
+from ...model.fresh_names import Names
+from ...model.iteration import Turns
 from ...model.names import dotted, index_parts, target_names
 from ...model.node import Expression
 from ...model.program import Function
 from ...model.statements import Assign, For
-from ...model.turns import Turns
 from ...passes.truth import traced
 from ..pass_ import Changes
 

@@ -6,7 +6,7 @@ import ast
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...facts.lone_sizes import DRAWS, drawn_shape
+from ...facts.shapes.shape_arguments import DRAWS, drawn_shape
 from ...facts.values.lattice import Static, Tensor
 from ...model.copy import Change, clone, rebuilt
 from ...model.effects import Detached, Put, Support

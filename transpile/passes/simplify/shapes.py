@@ -8,10 +8,10 @@ nn.flatten(self.conv(x), 2)                     ->  lax.collapse(self.conv(x), 2
 from collections.abc import Callable
 from typing import Any
 
-from ...facts.axes import Axes
-from ...facts.held_sizes import is_held_size
-from ...facts.made_sizes import is_multiple, pieces, sizes_made
-from ...facts.sizes import Sizes, is_limit
+from ...facts.shapes.axis_sizes import Axes
+from ...facts.shapes.layer_sizes import is_multiple, pieces, sizes_made
+from ...facts.shapes.size_fields import is_held_size
+from ...facts.shapes.size_values import Sizes, is_limit
 from ...facts.values.lattice import Sequence, Static, least_dims
 from ...model.constants import is_none
 from ...model.copy import clone
@@ -23,8 +23,8 @@ from ...model.operators import Binary
 from ...model.program import Class, Function, Scope
 from ...source.lower_ast import expression
 from ..operations.literals import harmless, literal, simple
-from .places import picked, squeezed
-from .taken import goes_over, names
+from .gathers import picked, squeezed
+from .unpacking import goes_over, names
 
 Change = Callable[[Call], Expression]
 

@@ -8,9 +8,9 @@ from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.diagnostics import Diagnostic
 from ...model.effects import Unconverted
-from ...model.endings import always_returns, completes, own_jumps
 from ...model.expressions import Name
-from ...model.fresh import Names
+from ...model.fallthrough import always_returns, completes, own_jumps
+from ...model.fresh_names import Names
 from ...model.names import dotted, names_assigned
 from ...model.node import Expression, Node, Statement
 from ...model.positions import place, source_of

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...facts.bindings import bound
-from ...facts.carried.places import certain
+from ...facts.carried.written_places import certain
 from ...facts.values.lattice import UNKNOWN, Static
 from ...model.copy import moved_copy
 from ...model.effects import Unset
-from ...model.endings import own_jumps
 from ...model.equality import equal
 from ...model.expressions import Constant, Name
+from ...model.fallthrough import own_jumps
 from ...model.names import in_scope, names_assigned, target_names
 from ...model.node import Statement
 from ...model.operators import Binary, Boolean

@@ -11,8 +11,8 @@ sides are computed. The side that both tests lead to is written twice, if it is 
 from collections.abc import Sequence
 
 from ...model.copy import moved_copy
-from ...model.endings import always_returns
 from ...model.expressions import Attribute, Name
+from ...model.fallthrough import always_returns
 from ...model.names import dotted, in_scope
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Compare

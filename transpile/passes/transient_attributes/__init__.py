@@ -16,7 +16,7 @@ What a constructor does with them is in constructed.py.
 from collections.abc import Iterator
 from typing import Any
 
-from ...facts.size_syntax import is_range, is_size
+from ...facts.shapes.syntactic_sizes import is_range, is_size
 from ...model.constants import is_none
 from ...model.expressions import Attribute, Call, Constant, Dictionary, Display
 from ...model.names import dotted, everywhere, is_target
@@ -26,7 +26,7 @@ from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.statements import Assign, Block
 from ...model.statements import Pass as PassStatement
-from ..attributes import Attributes
+from ..attribute_names import Attributes
 from ..pass_ import Changes, Pass
 from .constructed import as_local, fill, is_written, keep_apart, until_tensor
 

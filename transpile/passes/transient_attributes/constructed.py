@@ -30,14 +30,14 @@ from ...model.expressions import (
     Name,
     Subscript,
 )
-from ...model.fresh import Names
+from ...model.fresh_names import Names
 from ...model.names import dotted, everywhere, is_own, is_target, own_names
 from ...model.node import Node, Statement
 from ...model.operators import asks_for_none
 from ...model.program import Function
 from ...model.project import Project
 from ...model.statements import Assign, Block, For, If, Return, While
-from ..attributes import Attributes
+from ..attribute_names import Attributes
 from ..pass_ import Changes
 
 

@@ -21,21 +21,21 @@ from ....model.statements import Assign, ExpressionStatement
 from ...parameters import add_by_place, add_keyword
 from ...reports import Reports, report_untrained
 from .. import control
-from ..kept_modules import keep
-from ..numbers import apart
+from ..callable_fields import keep
+from ..number_params import apart
 from ..plan import Plan
 from .arrays import take_out
-from .available import Available
 from .bases import beginnings_above
-from .beginnings import Beginning, draws, give_property, method
-from .building import Building
+from .borrowed_params import draw_lent
 from .copies import write_copies
+from .deferred_values import PutOff
+from .early_returns import without_returns
 from .events import Events
-from .lent import draw_lent
-from .measured import spell_out_sizes
-from .put_off import PutOff
-from .returns import without_returns
+from .init_methods import Beginning, draws, give_property, method
+from .init_scope import Available
+from .shape_only import spell_out_sizes
 from .slices import Slice, Slicer
+from .unmade_arrays import Building
 
 _APART = (
     "params and state are both made of this draw, which init and init_state make apart: they agree "

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from ....facts import host
+from ....facts import host_effects
 from ....facts.bindings.activity import bound
 from ....facts.values.lattice import NONE, UNKNOWN, Module, Sequence, Tensor
 from ....model.effects import Key, Read
@@ -72,7 +72,7 @@ def _filled(call: Call) -> str | None:
 def _draws_on_host(assign: Assign) -> bool:
     """Whether NumPy draws an array, `torch.tensor(np.random.randn(n))`: the module keeps it, so
     that all that is made of it has one."""
-    return any(isinstance(n, Call) and host.draws(n) for n in assign.walk())
+    return any(isinstance(n, Call) and host_effects.draws(n) for n in assign.walk())
 
 
 def _makes_array(value: Expression | None, arrays: set[str]) -> bool:

@@ -8,8 +8,8 @@ would come after it.
 
 from ....facts.bindings.activity import bound
 from ....facts.modules import SUBMODULE
+from ....facts.values.attribute_names import PARAMETERS
 from ....facts.values.lattice import Module
-from ....facts.values.vocabulary import PARAMETERS
 from ....model.constants import is_none
 from ....model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, Read, Tie, Walk, Write
 from ....model.expressions import Attribute, Call, Name
@@ -17,7 +17,7 @@ from ....model.names import dotted, is_own, last_word
 from ....model.node import Expression, Node, Statement
 from ....model.program import Function
 from ....model.statements import Assign, Block, ExpressionStatement, If
-from ...threading.changes import is_applied
+from ...threading.module_changes import is_applied
 from ..plan import Plan
 from .arrays import arrays_of
 from .rebinding import Rebinding

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ....facts.bindings.activity import bound
 from ....model.copy import clone
 from ....model.effects import Declare, Tie, Unconverted
-from ....model.emptied import without_empty_branches
+from ....model.empty_branches import without_empty_branches
 from ....model.expressions import Attribute, Name
 from ....model.layout import comments
 from ....model.names import is_own, target_names
@@ -29,11 +29,11 @@ from ....model.statements import (
 )
 from ...reports import Reports
 from .arrays import arrays_of, drawn_lists, take_out
-from .available import Available
-from .beginnings import draws
-from .changing import Changing, does_more
 from .events import Events, declares_none
-from .naming import Naming
+from .field_names import Naming
+from .init_methods import draws
+from .init_scope import Available
+from .mutated_lists import Changing, does_more
 from .rebinding import are_apart
 
 _NOT_AGAIN = "the arrays that are made of it cannot be made apart from the module"

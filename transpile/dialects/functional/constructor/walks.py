@@ -14,7 +14,7 @@ from ....model.expressions import Attribute, Call, Display, Name
 from ....model.node import Expression, Node
 from ....model.program import Function, Parameter
 from ....model.statements import Assign, Block, Break, Continue, ExpressionStatement, For, Return
-from ..given import is_listed
+from ..indirect_modules import is_listed
 
 Fresh = Callable[[str], str]
 

@@ -1,0 +1,63 @@
+"""Lists and dicts of submodules, which NNX has to be told of.
+
+self.stacks = []                         self.stacks = nnx.List()
+self.stacks.append([fc, norm])           self.stacks.append(nnx.List([fc, norm]))
+"""
+
+from ...facts.values.lattice import Mapping, Sequence
+from ...model.effects import Support
+from ...model.expressions import Attribute, Call, Comprehension, Dictionary, Display, Name
+from ...model.names import dotted
+from ...model.node import Expression
+from ...model.operators import sides
+from ...model.program import Class
+from ...model.statements import Assign
+from ..sharing.list_growth import added, grown, holds_modules, is_trained
+from .lowering import Lowering, nnx
+
+
+def tell(value: Expression) -> None:
+    """Lists and dicts of submodules are told to NNX."""
+    for leaf in sides(value):
+        listed = isinstance(leaf, (Display, Comprehension)) and leaf.kind in ("list", "tuple")
+        listed = listed or isinstance(leaf, Name) and isinstance(leaf.value, Sequence)
+        keyed = isinstance(leaf, Dictionary) or getattr(leaf, "kind", "") == "dict"
+        keyed = keyed or isinstance(leaf, Name) and isinstance(leaf.value, Mapping)
+        if listed or keyed:
+            for inside in _items(leaf):
+                tell(inside)
+            word = nnx("List") if listed else Support("ModuleDict")
+            empty = isinstance(leaf, Display) and not leaf.elements
+            leaf.wrap(lambda leaf, w=word, e=empty: Call(w, [] if e else [leaf]))  # type: ignore[misc]
+
+
+def _items(value: Expression) -> list[Expression]:
+    """The lists in a list that have modules."""
+    items = value.elements if isinstance(value, Display) else []
+    if isinstance(value, Comprehension):
+        items = [value.element]
+    if isinstance(value, Dictionary):
+        items = [entry for key, entry in value.pairs if key is not None]
+    return [e for e in items if isinstance(e.value, Sequence) and holds_modules(e.value)]
+
+
+def keeps_modules(low: Lowering, node: Assign, cls: Class) -> bool:
+    """Whether a plain list of Python's has modules, or is given some: `self.fcs.append(fc)`."""
+    kept = [t for t in node.targets if isinstance(t, Attribute)]  # no name of the constructor's own
+    if kept and holds_modules(node.expression.value):  # type: ignore[union-attr]
+        return True
+    methods = low.plan.modules.home(cls).methods(cls).values()
+    paths = [path for t in kept if (path := dotted(t)) is not None]
+    more = [e for m in methods for path in paths for s in grown(m, path) for e in added(s)]
+    lists = [e for e in more if isinstance(e.value, Sequence) and holds_modules(e.value)]
+    for one in lists:
+        if _is_item(one):
+            low.edits.wrap(one, lambda v: Call(nnx("List"), [v]))
+    return bool(lists) or any(is_trained(e.value) for e in more)
+
+
+def _is_item(value: Expression) -> bool:
+    """Whether it becomes an item of a list that grows, not more of its items."""
+    call = value.parent
+    word = getattr(call.function, "name", "") if isinstance(call, Call) else ""
+    return isinstance(call, Display) or word in ("append", "insert")

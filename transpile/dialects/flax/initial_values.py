@@ -1,0 +1,89 @@
+"""How arrays begin that a model sets while it runs, and what they are given then: a Variable keeps
+the dtype and shape that it began with.
+
+    self.loss = 0                    self.loss = nn.Buffer(jnp.array(0.0), persistent=False)
+    …                                …
+    self.loss = y.mean()             self.loss[...] = y.mean()
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ...facts.modules import pairs
+from ...facts.shapes.syntactic_sizes import is_size
+from ...facts.values.lattice import Static, Tensor
+from ...model.constants import is_none
+from ...model.effects import Declare, Write
+from ...model.expressions import Attribute, Name
+from ...model.node import Expression
+from ...model.operators import Binary, Conditional, sides
+from ...model.program import Class, Function
+from ...model.statements import Assign
+
+_WHOLE = frozenset(("+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>"))
+
+
+class Begun(NamedTuple):
+    """An array that begins as a number, `self.loss = 0`, or that no constructor sets."""
+
+    number: bool = False
+    unmade: bool = False
+    fraction: bool = False  # it may be given fractions, which an array of integers would drop
+    size: bool = False  # `self.batch = x.shape[0]`: a number of Python's, which may shape arrays
+
+
+def begun(cls: Class, given: Callable[[Expression], str]) -> dict[str, Begun]:
+    """The arrays that the methods of one class begin or write; `given` says what is a number."""
+    methods = cls.nodes(Function)
+    made = [d for f in methods for d in f.nodes(Declare) if d.expression is not None]
+    writes = [w for f in methods for w in f.nodes(Write) if isinstance(w.target, Attribute)]
+    found: dict[str, Begun] = {}
+    for declare in made:
+        value = declare.expression
+        assert value is not None
+        unmade = is_none(value) and value.origin is None
+        _note(found, declare.name, Begun("number" in given(value), unmade))
+    for write in writes:
+        name = write.target.name
+        assigned = _assigned(write)
+        told = Begun(fraction=not _is_whole(assigned, name), size=is_size(assigned))
+        _note(found, name, told)
+    return found
+
+
+def _note(found: dict[str, Begun], name: str, more: Begun) -> None:
+    found[name] = Begun(*map(any, zip(found.get(name, Begun()), more)))
+
+
+def _assigned(write: Write) -> Expression:
+    """What a write gives: of `value_1`, made of `n, self.width = x.shape[0], x.shape[1]`, that."""
+    value, function = write.value, write.nearest(Function)
+    if not isinstance(value, Name) or function is None:
+        return value
+    found = [
+        given
+        for assign in function.nodes(Assign)
+        for target in assign.targets
+        if assign.expression is not None and not assign.operator
+        for name, given in pairs(target, assign.expression)
+        if isinstance(name, Name) and name.id == value.id
+    ]
+    return found[0] if len(found) == 1 else value
+
+
+def _is_whole(value: Expression, name: str) -> bool:
+    """Whether integers, or what the array of this name holds, are all that a value is made of."""
+    if isinstance(value, Conditional):
+        return all(_is_whole(side, name) for side in sides(value))
+    if isinstance(value, Binary):
+        return value.operator in _WHOLE and all(
+            _is_whole(side, name) for side in (value.left, value.right)
+        )
+    if isinstance(value, Attribute) and value.name == name:
+        return True
+    known = value.value
+    if is_size(value):
+        return True
+    if isinstance(known, Static):
+        return known.type in ("int", "bool", "shape")
+    return isinstance(known, Tensor) and known.kind is not None and known.kind in "ibu"

@@ -1,0 +1,297 @@
+"""Lists of Python's whose modules stand elsewhere: torch finds each once, a tree of JAX would have
+it twice, and NNX takes no plain list of modules.
+
+self.blocks = [self.a, self.b]             @property
+                                           def blocks(self):
+                                               return [self.a, self.b]
+
+self.fcs = []                              self.fc_names = ()
+for i in range(2):                         for i in range(2):
+    fc = nn.Linear(4, 4)                       fc = nn.Linear(4, 4)
+    setattr(self, f"fc{i}", fc)                setattr(self, f"fc{i}", fc)
+    self.fcs.append(fc)                        self.fc_names += (f"fc{i}",)
+                                           @property
+                                           def fcs(self):
+                                               return [getattr(self, n) for n in self.fc_names]
+
+A list that only the constructor reads, to make a Sequential of it, is a name of the constructor's.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ...facts.bindings.activity import bound
+from ...facts.escaping_lists import hands_on
+from ...facts.modules import FIELD, Modules
+from ...facts.values.lattice import Module, Sequence, Value
+from ...model.copy import clone
+from ...model.edits import block_of
+from ...model.effects import Declare, New
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Display,
+    ForClause,
+    Name,
+    Starred,
+    Subscript,
+)
+from ...model.fresh_names import taken
+from ...model.names import dotted, target_names, text
+from ...model.node import Expression, Node, Statement
+from ...model.program import Class, Function
+from ...model.project import Project
+from ...model.statements import Assign, For
+from ..attribute_reads import Reads
+from ..fresh_names import attributes, fresh
+from ..threading.properties import add_property
+from . import list_growth
+from .parallel_names import beside, in_a_loop
+from .submodule_paths import replaces
+
+_FETCHING = frozenset("getattr range zip enumerate len list tuple reversed".split())
+
+
+@dataclass
+class Elsewhere:
+    """The lists that are properties over names, with the fields that hold these, and those that
+    have one more of each module."""
+
+    names: dict[tuple[Class, str], str] = field(default_factory=dict)
+    doubled: list[tuple[str, Expression]] = field(default_factory=list)
+
+
+def spell_out(project: Project, modules: Modules) -> Elsewhere:
+    """Let no list hold what stands elsewhere, of all classes of a project."""
+    found, read = Elsewhere(), Reads(project)
+    for cls, init in modules.constructors():
+        _Lists(modules, cls, init, found, read).write()
+    return found
+
+
+class _Lists:
+    """The lists that the constructor of one class sets on `self`."""
+
+    def __init__(
+        self, modules: Modules, cls: Class, init: Function, found: Elsewhere, read: Reads
+    ) -> None:
+        self.project, self.modules, self.cls, self.init = read.project, modules, cls, init
+        self.found, self.read = found, read
+        self.me = init.receiver
+        self.family = {cls, *read.project.family(cls)}
+        self.methods = [m for c in self.family for m in read.project.methods(c).values()]
+
+    def write(self) -> None:
+        inside = set(self.init.body.walk())
+        for name, own in list(self.modules.own_fields(self.cls).items()):
+            if own.kind != FIELD:
+                continue
+            if len(own.values) != 1:  # `self.ws = [a.weight]`, which `__setstate__` sets once more
+                again = not set(own.values) <= inside
+                lists = [v for v in own.values if list_growth.is_list(v)] if again else []
+                held = (v for v in lists if list_growth.holds_modules(v.value))
+                self.found.doubled += [(name, v) for v in held][:1]
+                continue
+            store = own.values[0].parent
+            if not isinstance(store, Assign) or store.parent is not self.init.body:
+                continue
+            if len(store.targets) == 1 and not store.operator:
+                if list_growth.is_list(own.values[0]):
+                    self._write(name, store)
+                elif (local := list_growth.kept_list(own.values[0])) is not None:
+                    self._write_local(name, store, local)
+
+    def _write(self, name: str, store: Assign) -> None:
+        assert (value := store.expression) is not None
+        more = [n for m in self.methods for n in list_growth.grown(m, f"{self.me}.{name}")]
+        kept = [e for n in more for e in list_growth.added(n)]
+        if not (
+            list_growth.holds_modules(value.value)
+            or any(list_growth.is_trained(e.value) for e in kept)
+        ):
+            return
+        if not self._is_read_elsewhere(name):
+            self._make_local(name)
+        elif not more and self._is_asked_anew(value) and not self._is_replaced(store):
+            for loop in self.init.nodes(For):
+                if dotted(loop.iterable) == f"{self.me}.{name}" and isinstance(value, Display):
+                    loop.iterable.replace(clone(value))  # what changes them needs their places
+            self._property(store, name, value)
+        elif more or not self._set_in_a_loop(name, store):
+            self._by_names(name, store, [store, *more])
+
+    def _write_local(self, name: str, store: Assign, local: str) -> None:
+        """`self.fcs = fcs`, where `fcs` is a list that the constructor has made."""
+        made = [a for a in self.init.nodes(Assign) if local in map(dotted, a.targets)]
+        if len(made) != 1 or made[0].operator or not isinstance(made[0].expression, Display):
+            return
+        more = list(list_growth.grown(self.init, local))
+        kept = [e for n in (made[0], *more) for e in list_growth.added(n)]
+        if not any(list_growth.is_trained(e.value) for e in kept):
+            return
+        if not self._is_read_elsewhere(name) and not self._is_read_here(name, store):
+            self.init.body.take(store)
+            self.read.changed()
+            return
+        inside = {n for s in (store, *made, *more) for n in s.walk()}
+        others = [n for n in self.init.nodes(Name) if n.id == local and n not in inside]
+        whole = [self._container(n, store) for n in others]
+        if not others:
+            self._by_names(name, store, [*made, *more])
+        elif whole[0] is not None and isinstance(store.expression, Name):
+            held = Attribute(Name(self.me), whole[0])
+            self._property(store, name, Call(Name("list"), [held]))
+
+    def _container(self, node: Name, store: Assign) -> str | None:
+        """The attribute that is a container of all that a list has: `self.net`."""
+        declare = node.nearest(Statement)
+        if not isinstance(declare, Declare) or declare.parent is not store.parent:
+            return None
+        new = declare.expression
+        around = node.parent.parent if isinstance(node.parent, Starred) else node.parent
+        if not isinstance(new, New) or around is not new or len(new.arguments) != 1:
+            return None
+        word = "Sequential" if isinstance(node.parent, Starred) else "ModuleList"
+        if getattr(new.function, "name", "") != word:
+            return None
+        body = self.init.body.body
+        later = body[min(body.index(declare), body.index(store)) :]
+        named = [n for s in later for n in s.walk() if isinstance(n, Name) and n.id == node.id]
+        return declare.name if len(named) == 2 else None  # it grows no more
+
+    def _is_read_here(self, name: str, store: Assign) -> bool:
+        path = f"{self.me}.{name}"
+        return any(dotted(n) == path and n not in store.targets for n in self.init.nodes(Attribute))
+
+    def _property(self, store: Assign | None, name: str, value: Expression) -> None:
+        made = add_property(self.cls, self.init, store, name, value)
+        self.project.note_method(self.cls, made)
+        self.read.changed()
+
+    # --- only the constructor's -------------------------------------------------------------------
+
+    def _is_read_elsewhere(self, name: str) -> bool:
+        inside = set(self.init.body.walk())
+        for node in (n for n in self.read.of(name) if n not in inside):
+            value = node.object.value
+            if not isinstance(value, Module) or value.open:
+                return True
+            if not self.family.isdisjoint(value.classes):
+                return True
+        return False
+
+    def _make_local(self, name: str) -> None:
+        local = fresh(name, taken(self.init))
+        for node in [n for n in self.init.nodes(Attribute) if dotted(n) == f"{self.me}.{name}"]:
+            made = Name(local)
+            made.value = node.value
+            node.replace(made)
+        self.read.changed()
+
+    # --- asked whenever it is read ----------------------------------------------------------------
+
+    def _is_asked_anew(self, value: Expression) -> bool:
+        """Whether an expression gives the same modules when it is asked again later."""
+        inside = {
+            n for c in value.walk() if isinstance(c, ForClause) for n in target_names(c.target)
+        }
+        local = set(bound(self.init.body)) | {p.name for p in self.init.parameters[1:]}
+        for node in value.walk():
+            if isinstance(node, New):
+                return False
+            if isinstance(node, Call) and dotted(node.function) not in _FETCHING:
+                return False
+            if isinstance(node, Name) and node.id in local - inside:
+                return False
+        return True
+
+    def _is_replaced(self, store: Assign) -> bool:
+        """Whether something else is put later where the modules stand."""
+        assert store.expression is not None
+        above = {text(n) for n in store.expression.walk() if isinstance(n, (Attribute, Subscript))}
+        body = self.init.body.body
+        later = [n for s in body[body.index(store) + 1 :] for n in s.walk()]
+        later += [n for m in self.methods if m is not self.init for n in m.body.walk()]
+        return any(replaces(node, above) for node in later)
+
+    # --- by names ---------------------------------------------------------------------------------
+
+    def _by_names(self, name: str, store: Assign, parts: list[Statement]) -> None:
+        """Keep the names of what a list holds, which are attributes of `self`."""
+        inside = set(self.init.body.walk())
+        named: list[tuple[Statement, list[Expression]]] = []
+        fields = self.modules.own_fields(self.cls)
+        for part in parts:
+            found = [beside(e, part, self.init, fields) for e in list_growth.added(part)]
+            if part not in inside or None in found or not list_growth.is_plain(part):
+                self._report(name, parts)
+                return
+            named.append((part, [clone(e) for e in found if e is not None]))
+        word = self._word(name)
+        names = Attribute(Name(self.me), fresh(word, attributes(self.cls)))
+        target: Expression = names
+        if parts[0] is not store:  # a list of the constructor's own
+            target = Name(fresh(word, taken(self.init)))
+            assert (listed := store.expression) is not None
+            next(n for n in listed.walk() if isinstance(n, Name)).replace(clone(target))
+            assert store.expression is not None  # it may be the name itself
+            kept = clone(store.expression)
+            for node in [kept, *kept.children()]:
+                if isinstance(node, Expression):
+                    node.value = None  # it was a list of modules
+            block_of(store).substitute(store, [Assign([names], kept)])
+        for part, elements in named:
+            first = list_growth.is_first(part)
+            given = [*elements, Starred(clone(target))] if first else elements
+            plain = first or part is parts[0]
+            made = Assign([clone(target)], Display("tuple", given), "" if plain else "+")
+            block_of(part).substitute(part, [made])
+        held = next((e.value for part in parts for e in list_growth.added(part)), None)
+        self._fetch(name, names, held)
+
+    def _set_in_a_loop(self, name: str, store: Assign) -> bool:
+        """`for i, fc in enumerate(self.fcs): setattr(self, f"fc{i}", fc)`: the list is the
+        constructor's, and the loop keeps the names."""
+        found = in_a_loop(f"{self.me}.{name}", store, self.init)
+        if found is None:
+            return False
+        (statement, given), held = found, store.expression.value  # type: ignore[union-attr]
+        names = Attribute(Name(self.me), fresh(self._word(name), attributes(self.cls)))
+        self._make_local(name)
+        block_of(store).insert_after(store, [Assign([names], Display("tuple", []))])
+        more = Assign([clone(names)], Display("tuple", [clone(given)]), "+")
+        block_of(statement).insert_after(statement, [more])
+        self._fetch(name, names, held.element if isinstance(held, Sequence) else None)
+        return True
+
+    def _word(self, name: str) -> str:
+        return f"{name[:-1] if name.endswith('s') else name}_names"
+
+    def _fetch(self, name: str, names: Attribute, held: Value | None) -> None:
+        """A property with what these names stand for."""
+        self.found.names[self.cls, name] = names.name
+        each = Call(Name("getattr"), [Name(self.me), Name("name")])
+        each.value = held
+        clause = ForClause(Name("name"), clone(names))
+        self._property(None, name, Comprehension("list", None, each, [clause]))
+
+    def _report(self, name: str, parts: list[Statement]) -> None:
+        """Tell of a list whose modules have another place too."""
+        placed = {n.id for d in self.init.nodes(New, Declare) for n in _given(d)}
+        given = (n for _, call in list_growth.sets(self.init) for n in call.arguments)
+        placed |= {n.id for n in given if isinstance(n, Name)}
+        kinds = Attribute, Subscript, *(New,) * hands_on(self.init, f"{self.me}.{name}")
+        for element in (e for part in parts for e in list_growth.added(part)):
+            if isinstance(element, kinds) or getattr(element, "id", None) in placed:
+                self.found.doubled.append((name, element))
+                return
+
+
+def _given(node: Node) -> Iterator[Name]:
+    """The names that a module or a place is given."""
+    given = node.arguments if isinstance(node, New) else [getattr(node, "expression", None)]
+    for value in given:
+        value = value.expression if isinstance(value, Starred) else value
+        if isinstance(value, Name):
+            yield value

@@ -1,0 +1,1 @@
+"""Sizes and dims of arrays, as far as code tells them before it runs."""
