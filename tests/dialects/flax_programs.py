@@ -4,9 +4,8 @@ import ast
 from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 
-from transpile.dialects.support.support_file.definitions import PRELUDES
-
 from transpile.dialects import flax
+from transpile.dialects.support.definitions import PRELUDES
 from transpile.facts.effects import EffectsOf
 from transpile.facts.modules import Modules
 from transpile.facts.values import lattice

@@ -17,4 +17,4 @@ def alone(name: str) -> str:
     text = program(name)
     for line in HEAD.splitlines():
         text = text.replace(f"{line}\n", "", 1) if line else text
-    return text.lstrip("\n")
+    return "\n" + text.lstrip("\n")

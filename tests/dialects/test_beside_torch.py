@@ -35,10 +35,9 @@ def test_beside_torch(name, target):
 
 
 def _arrays(source: str) -> int:
-    """How many arrays the forward of a program needs."""
+    """How many arrays the forward of a program takes."""
     net = next(n for n in ast.parse(source).body if getattr(n, "name", "") == "Net")
     forward = next((m for m in net.body if getattr(m, "name", "") == "forward"), None)
-    if forward is None:
+    if forward is None or forward.args.vararg is not None:
         return 2
-    arguments = forward.args
-    return len(arguments.args) - 1 - len(arguments.defaults) if arguments.vararg is None else 2
+    return min(2, len(forward.args.args) - 1)

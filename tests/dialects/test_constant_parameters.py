@@ -1,8 +1,9 @@
 """Parameters that nothing gives leave the support file, with what only they reach."""
 
 import pytest
-from transpile.dialects.support.support_file.definitions import Prelude
-from transpile.dialects.support.support_file.support_file import write
+
+from transpile.dialects.support.definitions import Prelude
+from transpile.dialects.support.support_file import write
 
 CASES = {
     "a default": (

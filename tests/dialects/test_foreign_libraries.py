@@ -6,9 +6,9 @@ import functools
 from pathlib import PurePosixPath
 
 import pytest
-from transpile.dialects.support.support_file.definitions import PRELUDES
 
 from transpile.command.engine import convert
+from transpile.dialects.support.definitions import PRELUDES
 from transpile.model.libraries import canonical
 from transpile.source.files import Source
 

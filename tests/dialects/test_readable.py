@@ -6,7 +6,7 @@ import torch
 
 from transpile.command import engine
 
-from .test_small_programs import HEAD, TARGETS
+from .small import HEAD, TARGETS
 from .verified import given, verify
 
 NONE = """

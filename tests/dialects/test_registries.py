@@ -5,7 +5,7 @@ import torch
 
 from transpile import convert_source
 
-from .test_small_programs import HEAD, TARGETS
+from .small import HEAD, TARGETS
 from .verified import verify
 
 CLASSES = """

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import jax.numpy as jnp
 import pytest
-from transpile.dialects.support.support_file.definitions import Prelude, Rules, Written
-from transpile.dialects.support.support_file.support_file import write
 
 from transpile import convert_source
+from transpile.dialects.support.definitions import Prelude, Rules, Written
+from transpile.dialects.support.support_file import write
 from transpile.model.rule_files import load
 
 HEADER = "What this code uses."

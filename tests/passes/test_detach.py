@@ -10,7 +10,7 @@ import torch
 from tests.passes.solved import IMPORTS, run
 from tests.passes.test_no_grad_names import NAMES, PROGRAMS, REPORTED
 from tests.passes.test_no_grad_names import OTHER_REPORTED as OTHERS
-from tests.test_gradients import LEAVING, VARIABLES
+from tests.programs.test_gradients import LEAVING, VARIABLES
 from transpile.passes import detach
 
 HEAD = "import contextlib\nimport math\n" + IMPORTS + "\n\n"

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from tests import test_memory_across_calls, test_reached_writes, test_views
 from tests.passes.functionalise_helper import body, convert, executed
+from tests.programs import test_memory_across_calls, test_reached_writes, test_views
 from tests.small_programs import leaves, three
 
 # before, after

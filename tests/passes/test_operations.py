@@ -3,7 +3,7 @@
 import pytest
 
 from tests.passes.operations_helper import convert, line
-from tests.test_lines import LINES
+from tests.programs.test_lines import LINES
 from transpile.facts.values.lattice import Tensor
 
 IMPORTS = "import torch\nimport torch.nn.functional as F\nfrom torch import nn as tnn\n\n"

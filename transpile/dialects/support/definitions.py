@@ -16,7 +16,7 @@ from ...model.statements import Import
 
 LINE_LENGTH = 120
 _RULE_WORDS = (
-    (re.compile(r"\bcertain\((isinstance\([^()]*\))\)"), r"\1"),
+    (re.compile(r"\bcertain\((isinstance\((?:[^()]|\([^()]*\))*\))\)"), r"\1"),
     (re.compile(r"\bknown\(outside_bytes\((\w+)\)\)"), r"jnp.issubdtype(\1.dtype, jnp.floating)"),
     (re.compile(r"\bknown\("), "bool("),
     (re.compile(r"\braise Unsupported\("), "raise NotImplementedError("),

@@ -16,7 +16,7 @@ from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Class, Function, Parameter
 from ...model.statements import Assign, Block, Break, Continue, If, Raise, Return, While
 from ...source.lower import lower
-from ...source.splice import write
+from ...source.splice import Writer
 
 Constants = Mapping[str, object]
 # the parameters of functions and classes that are no more, with their places among the arguments
@@ -59,7 +59,7 @@ def without(text: str, own: Constants, gone: Gone, fixed: Constants) -> str:
     for node in definition.walk():
         if isinstance(node, Statement) and node.touched:
             _join(node)
-    return write(file)
+    return Writer().text(file)  # what is said of what has gone goes with it
 
 
 def _made_by(definition: Statement) -> Function | None:
