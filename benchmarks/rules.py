@@ -18,6 +18,7 @@ import torch
 
 from tests.proof.arrays import leaves, to_jax, to_numpy
 from tests.proof.functions import overloads, plain_keywords, rule_modules, select
+from tests.proof.samples.torch_samples import sample_inputs
 from transpile.rule import Unsupported
 
 NOT_OPERATIONS = re.compile(r"^(jiterator|_|ops\.)|\._|_refs")
@@ -102,7 +103,7 @@ def outcome(op, table, options):
     torch.manual_seed(0)
     refused = ""
     gradient = options.grad and op.supports_autograd and dtype in (torch.float64, torch.complex128)
-    for number, sample in enumerate(op.sample_inputs("cpu", dtype, requires_grad=False)):
+    for number, sample in enumerate(sample_inputs(op, dtype)):
         if options.samples and number >= options.samples:
             break
         torch_args, torch_kwargs = (sample.input, *sample.args), sample.kwargs

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from tests.proof.arrays import leaves, to_numpy
+from tests.proof.samples.torch_samples import sample_inputs
 from transpile import convert_source
 
 from .rules import RANDOM
@@ -103,7 +104,7 @@ def cases_of(op, dtype, limit):
     prefix = callee(op)
     torch.manual_seed(0)
     differentiated = op.supports_autograd and (dtype.is_floating_point or dtype.is_complex)
-    for number, sample in enumerate(op.sample_inputs("cpu", dtype, requires_grad=differentiated)):
+    for number, sample in enumerate(sample_inputs(op, dtype, differentiated)):
         if limit and number >= limit:
             return
         tensors = []

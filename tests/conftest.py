@@ -1,5 +1,6 @@
 """What several test modules set up."""
 
+import gc
 import os
 import random
 import zlib
@@ -19,6 +20,11 @@ if jaxlib.__version__.startswith("0.10."):
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_use_fusion_emitters=false"
 jax.config.update("jax_disable_most_optimizations", True)
 torch.set_num_threads(1)  # two workers share two cores
+# Looking through torch's and JAX's own objects for cycles, again and again, is a good part of what
+# thousands of conversions cost.
+gc.collect()
+gc.freeze()
+gc.set_threshold(100_000, 20, 100)
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,7 @@ from transpile.facts.values.lattice import UNKNOWN, Sequence, Static, Tensor
 from transpile.model import rule_files
 from transpile.model.statements import Assign
 
+from ..proof.samples.torch_samples import sample_inputs
 from .programs import Program
 
 BOOK = rule_files.load()
@@ -68,7 +69,7 @@ def of_operations():
         if op.name in SHORTENED or not BOOK.find(f"torch.{op.name}"):
             continue
         types = sorted(op.supported_dtypes("cpu"), key=lambda d: (d != torch.float32, str(d)))
-        for _, sample in zip(range(SAMPLES), op.sample_inputs("cpu", types[0]) if types else ()):
+        for _, sample in zip(range(SAMPLES), sample_inputs(op, types[0]) if types else ()):
             args = [sample.input, *sample.args]
             try:
                 yield f"torch.{op.name}({arguments(args, sample.kwargs)})", kind(op(*args, **sample.kwargs))

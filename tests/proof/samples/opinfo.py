@@ -9,6 +9,7 @@ import torch
 
 from ..arrays import precision
 from .calls import Call
+from .torch_samples import sample_inputs
 
 LIMIT = 400  # samples that are asked for of one operation and dtype
 NARROW = (
@@ -63,7 +64,7 @@ def calls(entries: list[Any], narrow: int = 4) -> Iterator[Call]:
 def _samples(op: Any, dtype: Any, wide: bool) -> Iterator[Call]:
     torch.manual_seed(0)
     with precision(wide):
-        found = list(itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=False), LIMIT))
+        found = list(itertools.islice(sample_inputs(op, dtype), LIMIT))
     for sample in found:
         args = (sample.input, *sample.args)
         order = ORDERS.get(op.name, ())
