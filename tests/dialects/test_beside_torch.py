@@ -35,9 +35,10 @@ def test_beside_torch(name, target):
 
 
 def _arrays(source: str) -> int:
-    """How many arrays the forward of a program takes."""
+    """How many arrays the forward of a program needs, a `y` that may be left out among them."""
     net = next(n for n in ast.parse(source).body if getattr(n, "name", "") == "Net")
     forward = next((m for m in net.body if getattr(m, "name", "") == "forward"), None)
     if forward is None or forward.args.vararg is not None:
         return 2
-    return min(2, len(forward.args.args) - 1)
+    names = [argument.arg for argument in forward.args.args[1:]]
+    return max(len(names) - len(forward.args.defaults), 1 + ("y" in names))
