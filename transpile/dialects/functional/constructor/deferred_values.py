@@ -4,7 +4,7 @@ setattr(self, f"w{i}", Parameter(v))  setattr(self, f"w{i}", nn.Parameter(lambda
 nn.init.zeros_(m.bias)                nn.set_initializer(m, "bias", jax.nn.initializers.zeros)
 """
 
-from typing import Any
+from collections.abc import Callable
 
 from ....facts.values.lattice import Mapping, Sequence, Tensor
 from ....model.constants import is_none
@@ -225,9 +225,12 @@ class PutOff(Form):
             return
         block = write.parent
         assert isinstance(block, Block)
-        name, reads = target.name, list(below(write.value, Read))
-        again = [r for r in reads if r.name == name and text(r.object) == text(target.object)]
-        begun = self._begun(write, write.value, again, target.object, Constant(name))
+        name, holder = target.name, text(target.object)
+
+        def is_again(node: Node) -> bool:
+            return isinstance(node, Read) and node.name == name and text(node.object) == holder
+
+        begun = self._begun(write, write.value, is_again, target.object, Constant(name))
         block.substitute(write, [ExpressionStatement(begun)])
 
     def _is_again(self, made: NewArray) -> bool:
@@ -237,25 +240,31 @@ class PutOff(Form):
         if not isinstance(call, Call) or not isinstance(statement, ExpressionStatement):
             return False
         asked = [text(a) for a in call.arguments[:2]]
-        again = [
-            c
-            for c in below(made.arguments[0], Call)
-            if dotted(c.function) == "getattr" and [text(a) for a in c.arguments] == asked
-        ]
-        if again:
-            holder, name = call.arguments[:2]
-            begun = self._begun(statement, made.arguments[0], again, holder, clone(name))
-            statement.expression.replace(begun)
-        return bool(again)
+
+        def is_again(node: Node) -> bool:
+            asks = isinstance(node, Call) and dotted(node.function) == "getattr"
+            return asks and [text(a) for a in node.arguments] == asked  # type: ignore[attr-defined]
+
+        if not any(map(is_again, below(made.arguments[0], Call))):
+            return False
+        holder, name = call.arguments[:2]
+        begun = self._begun(statement, made.arguments[0], is_again, holder, clone(name))
+        statement.expression.replace(begun)
+        return True
 
     def _begun(
-        self, at: Node, value: Expression, again: list[Any], holder: Expression, name: Expression
+        self,
+        at: Node,
+        value: Expression,
+        is_again: Callable[[Node], bool],
+        holder: Expression,
+        name: Expression,
     ) -> Call:
         """An array begins with a value; where that asks for the array, it has the first one."""
         value = self._whole(value)
         names, asked = names_in(value), name.constant if isinstance(name, Constant) else ""
         word = fresh(asked if asked.isidentifier() else "value", names)
-        for read in again:
+        for read in [n for n in value.walk() if is_again(n)]:
             if read is value:
                 value = Name(word)
             else:
