@@ -8,19 +8,14 @@ from transpile import convert_source
 from . import fixtures
 
 
-def of_target(*given):
-    """Cases of one target run where its fixtures have been converted, which takes a while."""
-    return pytest.param(*given, marks=pytest.mark.xdist_group(given[0]))
-
-
-@pytest.mark.parametrize("target, name", [of_target(*given) for given in fixtures.PROVED])
+@pytest.mark.parametrize("target, name", fixtures.PROVED)
 def test_converts_to_the_expected_file(target, name):
     result = fixtures.converted(target)[0][name]
     assert not result.diagnostics
     assert result.code == (fixtures.ROOT / target / f"{name}.py").read_text()
 
 
-@pytest.mark.parametrize("target", map(of_target, fixtures.TARGETS))
+@pytest.mark.parametrize("target", fixtures.TARGETS)
 def test_support_file_is_what_the_fixtures_use(target):
     assert (fixtures.ROOT / target / "jax_nn.py").read_text() == fixtures.converted(target)[1]
 
