@@ -1,7 +1,7 @@
 """What running a function does besides giving a value: read, write, draw, ask for the mode.
 
 Effects are asked after recognise, of nodes: a fixed point over what the calls may run. They are
-said by places (`places.py`).
+said by places (`array_paths.py`).
 """
 
 import dataclasses

@@ -1,7 +1,7 @@
 """What each expression may be, by abstract interpretation to a fixed point.
 
 `expressions` and `statements` hold the transfer of each class of nodes, `solve` the worklist,
-`answers` the queries.
+`queries` what is asked of them.
 """
 
 from .queries import Values, solve

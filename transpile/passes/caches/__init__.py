@@ -12,7 +12,7 @@ built there (`if n > self.max_len: self.table = …`) it is a local name that be
 What is guarded by an inequality is told: of a longer table the part that is used must be the same.
 
 A method that does no more than to fill attributes is written where it is called; what train()
-fills is made where it is read (`modes.py`).
+fills is made where it is read (`train_caches.py`).
 """
 
 import functools

@@ -12,7 +12,7 @@ itself, with its gradient. A write in place changes the value of a tensor, but n
 where the tensor has one from outside it is a write of its `.data`, and else what is written is
 constant.
 
-`constants` decides what of a value is constant, `leaving` goes through the statements.
+`constants` decides what of a value is constant, `block_exits` goes through the statements.
 """
 
 import functools
