@@ -107,9 +107,7 @@ def convert_path(source: str | Path, out: str | Path | None, target: str = "func
     check_target(target)
     source, report = Path(source), Report()
     single = source.is_file()
-    root = source.parent if single else source
-    sources = _read([source] if single else _files(source), root, report)
-    package = "" if single else _package(root, [*sources.values()])
+    root, package, sources = _program(source, report)
     place = None if out is None else _support_path(Path(out), single)
     existing = place.read_text("utf-8") if place is not None and place.exists() else None
     _check_support(place, existing, target)
@@ -134,10 +132,18 @@ def show_model(source: Path) -> tuple[dict[PurePosixPath, str], list[Diagnostic]
     and why others could not be read."""
     from . import engine
 
-    single, report = source.is_file(), Report()
-    root = source.parent if single else source
-    sources = [*_read([source] if single else _files(source), root, report).values()]
-    return engine.shown(sources, "" if single else _package(root, sources)), report.diagnostics
+    report = Report()
+    _, package, sources = _program(source, report)
+    return engine.shown([*sources.values()], package), report.diagnostics
+
+
+def _program(source: Path, report: Report) -> tuple[Path, str, dict[PurePosixPath, Source]]:
+    """The folder of a file, or one of many, the package that it is, and the files that can be read;
+    the report gets the others."""
+    if source.is_file():
+        return source.parent, "", _read([source], source.parent, report)
+    sources = _read(_files(source), source, report)
+    return source, _package(source, [*sources.values()]), sources
 
 
 def _package(root: Path, sources: Sequence[Source]) -> str:

@@ -11,10 +11,10 @@ _KNOWN = frozenset(("shape", "ndim", "dtype", "device"))
 
 def is_range(value: Expression | None) -> bool:
     """Whether a value is numbers that Python counts: `range(n)`, `list(range(x.shape[1]))`."""
-    word = dotted(value.function) if isinstance(value, Call) else None
-    if word in ("list", "tuple"):
-        return len(value.arguments) == 1 and is_range(value.arguments[0])  # type: ignore[union-attr]
-    return word == "range"
+    if not isinstance(value, Call):
+        return False
+    word, given = dotted(value.function), value.arguments
+    return word == "range" or word in ("list", "tuple") and len(given) == 1 and is_range(given[0])
 
 
 def is_size(value: Expression | None) -> bool:
