@@ -19,7 +19,7 @@ from ...model.statements import Assign, ExpressionStatement, Return
 from ...source.lower_ast import expression
 from ..reports import Reports
 from ..sharing.ties import below
-from ..threading.param_writers import is_plain, named_walk, walk_of
+from ..threading.param_writers import is_plain, walk_of
 from ..threading.threaded import calls_of
 from .plan import Plan
 
@@ -60,11 +60,11 @@ def _path(write: Write, function: Function, plan: Plan) -> Expression | None:
     another's; `f"conv.{name}"` of what a loop over params binds, by its name from here on."""
     target, me = write.target, function.receiver
     if (walk := walk_of(write)) is not None:
-        holder = below(walk[0].function.object, me)  # type: ignore[attr-defined]
+        holder = below(walk.module, me)
         if holder is None or plan.ties.of(function.owner).within(holder):
             return None
         names = taken(function)
-        _, name = named_walk(write, lambda word: free(word, names))
+        name = walk.name(lambda word: free(word, names))
         return expression(f'f"{holder}.{{{name}}}"') if holder else Name(name)
     if write.bound or not isinstance(target, Read) or target.kind != PARAM:
         return None

@@ -17,7 +17,7 @@ from ...model.statements import Assign, Block, ExpressionStatement, Return
 from ...source.lower_ast import expression
 from ..reports import Reports
 from ..sharing.ties import below
-from ..threading.param_writers import named_walk, walk_of
+from ..threading.param_writers import walk_of
 from ..threading.threaded import calls_of
 from .path_resolution import Paths
 from .plan import Plan, Words
@@ -69,13 +69,12 @@ def _write_walks(
     """
     found = False
     for write in list(function.nodes(Write)):
-        walk = walk_of(write)
-        module = walk[0].function.object if walk is not None else None  # type: ignore[attr-defined]
-        path = paths.of(module) if module is not None else None
-        holder = below(module, paths.self_name) if module is not None else None
-        if path is None or plan.ties.of(function.owner).within(holder or ""):
+        if (walk := walk_of(write)) is None or (path := paths.of(walk.module)) is None:
             continue
-        _, name = named_walk(write, paths.fresh)
+        holder = below(walk.module, paths.self_name) or ""
+        if plan.ties.of(function.owner).within(holder):
+            continue
+        name = walk.name(paths.fresh)
         rest = Starred(expression(f'{name}.split(".")'))
         keys = Display("tuple", [*map(clone, path.keys), rest])
         reports.report("parameter-write", write, FOR_THE_CALL)

@@ -5,9 +5,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ...facts.modules import Modules
-from ...facts.values.attribute_names import PARAMETERS
 from ...facts.values.lattice import Function as FunctionValue
-from ...facts.values.lattice import Method, Module, Sequence, element_of, holds_module
+from ...facts.values.lattice import Module, Sequence, element_of, holds_module
 from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.effects import Apply, BoundMethod, Support, Unconverted
@@ -18,6 +17,7 @@ from ...model.operators import Boolean, Conditional
 from ...model.program import Class, File, Function
 from ...model.project import Project
 from ...model.statements import Assign, For, While
+from ..threading.param_writers import listing
 from .parameter_uses import over
 
 # These only ask what a module is.
@@ -122,16 +122,6 @@ def may_be_listed(node: Node, function: Function, modules: Modules) -> bool:
     held = modules.fields(cls).get(node.name)
     ways = [way for value in held.values for way in _ways(value)] if held is not None else []
     return any(map(gives_list, ways)) and not all(gives_list(w) or is_none(w) for w in ways)
-
-
-def listing(call: Call) -> Expression | None:
-    """The module whose params a call lists: `self.named_parameters()`; None of other calls."""
-    function = call.function
-    if not isinstance(function, Attribute) or function.name not in PARAMETERS:
-        return None
-    value = function.value
-    of_module = isinstance(value, Method) and isinstance(value.receiver, Module)
-    return function.object if of_module else None
 
 
 def lists_known(call: Call) -> bool:

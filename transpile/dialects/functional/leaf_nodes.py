@@ -31,11 +31,12 @@ from ..faults import raising
 from ..leaf_nodes import plainly, put
 from ..reports import Reports
 from ..sharing.ties import below
+from ..threading.param_writers import listing
 from . import number_params
 from .computed_names import Computed
 from .constants import constant
 from .constructor.shape_only import is_measured, measure
-from .indirect_modules import is_listed, listing, may_be_listed
+from .indirect_modules import is_listed, may_be_listed
 from .loop_containers import going_over_run
 from .optional_arrays import listed_entry, may_lack
 from .path_resolution import Paths

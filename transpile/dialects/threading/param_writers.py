@@ -3,7 +3,9 @@ the place of nothing."""
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
+from ...facts.values.attribute_names import PARAMETERS
 from ...facts.values.lattice import Method, Module
 from ...model.control_flow import Cond
 from ...model.effects import PARAM, Read, Write
@@ -67,10 +69,33 @@ def _is_of_param(write: Write) -> bool:
     return named or walk_of(write) is not None
 
 
-def walk_of(write: Write) -> tuple[Expression, Expression] | None:
-    """The list of params that a loop goes over, and what it binds of it, where that is the param
-    that is written: `for p, q in zip(self.a.parameters(), …): p.data.mul_(m)`. Nothing else in the
-    loop may ask for the params of that module, nor read this one once it is written."""
+class ParamWalk(NamedTuple):
+    """A loop over the params of a module: the call that lists them, and what it binds of each."""
+
+    call: Call
+    bound: Expression
+
+    @property
+    def module(self) -> Expression:
+        return self.call.function.object  # type: ignore[attr-defined, no-any-return]
+
+    def name(self, fresh: Callable[[str], str]) -> str:
+        """The name that each param has in the module, which the loop binds from here on: `for p in
+        m.parameters()` becomes `for name, p in m.named_parameters()`."""
+        if isinstance(self.bound, Display):
+            return target_names(self.bound)[0]
+        name, function = fresh("name"), self.call.function
+        assert isinstance(function, Attribute)
+        self.bound.wrap(lambda bound: Display("tuple", [Name(name), bound]))
+        function.rename("named_parameters")
+        function.value = replace(function.value, name="named_parameters")
+        return name
+
+
+def walk_of(write: Write) -> ParamWalk | None:
+    """The loop over params that binds the one which is written: `for p, q in
+    zip(self.a.parameters(), …): p.data.mul_(m)`. Nothing else in it may ask for the params of that
+    module, nor read this one once it is written."""
     name, loop = getattr(write.target, "id", None), write.nearest(For)
     if loop is None or name not in target_names(loop.target) or write.parent is not loop.body:
         return None
@@ -79,50 +104,35 @@ def walk_of(write: Write) -> tuple[Expression, Expression] | None:
         if not isinstance(loop.target, Display):
             return None
         over, bound = loop.iterable.arguments, loop.target.elements
-    modules = [_listed(call) for call in over]
+    listed = [listing(call) if isinstance(call, Call) else None for call in over]
     at = next((i for i, b in enumerate(bound) if name in target_names(b)), len(over))
-    if at >= len(over) or modules[at] is None or len(over) != len(bound):
+    if len(over) != len(bound) or at >= len(over) or listed[at] is None:
         return None
-    word, parts = over[at].function.name, target_names(bound[at])  # type: ignore[attr-defined]
-    mine, *others = (text(m) for m in (modules[at], *modules[:at], *modules[at + 1 :]) if m)
+    walk = ParamWalk(over[at], bound[at])  # type: ignore[arg-type]
+    others = [text(m) for m in (*listed[:at], *listed[at + 1 :]) if m is not None]
+    mine = text(walk.module)
     apart = not any(_is_below(o, mine) or _is_below(mine, o) for o in others)
     later = loop.body.body[loop.body.body.index(write) + 1 :]
     read = any(isinstance(n, Name) and n.id == name for s in later for n in s.walk())
-    whole = word == "parameters" and isinstance(bound[at], Name)
-    whole = whole or word == "named_parameters" and len(parts) == 2 and parts[1] == name
-    return (over[at], bound[at]) if apart and whole and not read else None
+    pair = isinstance(walk.bound, Display)
+    named = walk.call.function.name == "named_parameters"  # type: ignore[attr-defined]
+    whole = pair is named and not walk.call.arguments
+    whole = whole and target_names(walk.bound)[named:] == [name]
+    return walk if apart and whole and not read else None
 
 
 def _is_below(path: str, other: str) -> bool:
     return path == other or path.startswith((f"{other}.", f"{other}["))
 
 
-def _listed(call: Expression) -> Expression | None:
-    """The module whose params a call lists."""
-    function = call.function if isinstance(call, Call) and not call.arguments else None
-    if not isinstance(function, Attribute):
+def listing(call: Call) -> Expression | None:
+    """The module whose params a call lists: `self.named_parameters()`; None of other calls."""
+    function = call.function
+    if not isinstance(function, Attribute) or function.name not in PARAMETERS:
         return None
     value = function.value
-    if not isinstance(value, Method) or not isinstance(value.receiver, Module):
-        return None
-    return function.object if value.name in ("parameters", "named_parameters") else None
-
-
-def named_walk(write: Write, fresh: Callable[[str], str]) -> tuple[Expression, str]:
-    """The module over whose params a loop goes, and the name of each of these in it, which the loop
-    binds from here on: `for p in m.parameters()` as `for name, p in m.named_parameters()`."""
-    walk = walk_of(write)
-    assert walk is not None
-    call, bound = walk
-    assert isinstance(call, Call) and isinstance(call.function, Attribute)
-    if isinstance(bound, Display):
-        return call.function.object, target_names(bound)[0]
-    name = fresh("name")
-    bound.wrap(lambda bound: Display("tuple", [Name(name), bound]))
-    value = call.function.value
-    call.function.rename("named_parameters")
-    call.function.value = replace(value, name="named_parameters")
-    return call.function.object, name
+    of_module = isinstance(value, Method) and isinstance(value.receiver, Module)
+    return function.object if of_module else None
 
 
 def is_plain(node: Node, function: Function) -> bool:
