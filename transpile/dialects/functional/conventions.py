@@ -39,13 +39,13 @@ from .buffers import unmade
 from .computed_names import Computed, ComputedNames
 from .given_modules import AsGiven
 from .indirect_modules import (
+    ListedAtTimes,
     bound_by,
     is_given,
     is_listed,
     is_of_class,
     is_unplaced,
     lists_known,
-    may_be_listed,
     modules_given,
     modules_kept,
 )
@@ -76,6 +76,7 @@ class Conventions(Signatures):
 
     def __init__(self, project: Project, facts: ProgramFacts, kept: Iterable[str] = ()) -> None:
         self.as_given = AsGiven(facts.modules, facts.effects, facts.values)
+        self.listed_at_times = ListedAtTimes(facts.modules)
         super().__init__(project, facts, kept)
 
     # --- calls ------------------------------------------------------------------------------------
@@ -253,7 +254,7 @@ class Conventions(Signatures):
         for _, read in self.computed(function):
             found |= Threads(takes=BUFFER in read.kinds, params=PARAM in read.kinds)
         inside = (n for n in function.body.walk() if isinstance(n, Expression))
-        listed = any(is_listed(n) or may_be_listed(n, function, self.modules) for n in inside)
+        listed = any(is_listed(n) or self.listed_at_times.reads(n, function) for n in inside)
         return found | Threads(params=found.params or listed)
 
     def _is_refused(self, node: Node) -> bool:

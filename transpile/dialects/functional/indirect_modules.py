@@ -4,7 +4,7 @@ computed names."""
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ...facts.modules import Modules
+from ...facts.modules import Field, Modules
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module, Sequence, element_of, holds_module
 from ...model.constants import is_none
@@ -110,17 +110,30 @@ def gives_list(node: Expression) -> bool:
     return known and all(ref in LISTS for ref in value.refs)
 
 
-def may_be_listed(node: Node, function: Function, modules: Modules) -> bool:
-    """Whether it is a list of params on one way, and on another something else, which the module
-    has: `self.scales = nn.ParameterList(…) if learned else scales`."""
-    cls = function.owner
-    if cls is None or not isinstance(node, Attribute) or is_listed(node):
-        return False
-    me = function.receiver
-    if function.name == "__init__" or not is_own(node, me):
-        return False
-    held = modules.fields(cls).get(node.name)
-    ways = [way for value in held.values for way in _ways(value)] if held is not None else []
+class ListedAtTimes:
+    """The fields that are a list of params on one way, and on another something else, which the
+    module has: `self.scales = nn.ParameterList(…) if learned else scales`. They are found before
+    anything is written."""
+
+    def __init__(self, modules: Modules) -> None:
+        self.modules = modules
+        self._names: dict[Class, set[str]] = {}
+
+    def reads(self, node: Node, function: Function) -> bool:
+        """Whether a node in a function is a read of one."""
+        cls = function.owner
+        if cls is None or not isinstance(node, Attribute) or is_listed(node):
+            return False
+        if function.name == "__init__" or not is_own(node, function.receiver):
+            return False
+        if cls not in self._names:
+            fields = self.modules.fields(cls).items()
+            self._names[cls] = {name for name, held in fields if _is_listed_at_times(held)}
+        return node.name in self._names[cls]
+
+
+def _is_listed_at_times(held: Field) -> bool:
+    ways = [way for value in held.values for way in _ways(value)]
     return any(map(gives_list, ways)) and not all(gives_list(w) or is_none(w) for w in ways)
 
 

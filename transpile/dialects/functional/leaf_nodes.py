@@ -36,7 +36,7 @@ from . import number_params
 from .computed_names import Computed
 from .constants import constant
 from .constructor.shape_only import is_measured, measure
-from .indirect_modules import is_listed, may_be_listed
+from .indirect_modules import is_listed
 from .loop_containers import going_over_run
 from .optional_arrays import listed_entry, may_lack
 from .path_resolution import Paths
@@ -102,6 +102,7 @@ class Leaves:
         call.replace(Call(Attribute(entries, "get"), [read.name, *missing]))
 
     def _node(self, node: Node) -> None:
+        listed = self.plan.conventions.listed_at_times
         if isinstance(node, Read):
             self._read(node)
         elif isinstance(node, Mode):
@@ -118,7 +119,7 @@ class Leaves:
             node.become(Call(node.function, node.arguments, node.keywords))
         elif isinstance(node, Expression) and is_listed(node):
             self._listed(node)
-        elif isinstance(node, Attribute) and may_be_listed(node, self.function, self.plan.modules):
+        elif isinstance(node, Attribute) and listed.reads(node, self.function):
             self._at_times_listed(node)
 
     # --- is there an array ------------------------------------------------------------------------

@@ -66,7 +66,8 @@ def without_ungiven(
 
 
 def _without(entry: Entry, own: Constants, gone: Gone, fixed: Constants) -> Entry:
-    if not own and not fixed and gone.keys().isdisjoint(entry.uses):
+    gone = {name: gone[name] for name in sorted(gone.keys() & entry.uses)}
+    if not own and not fixed and not gone:
         return entry  # it is read and written for nothing
     text = without(entry.text, own, gone, fixed)
     return entry if text == entry.text else replace(entry, text=text)

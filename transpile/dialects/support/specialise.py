@@ -4,9 +4,9 @@ reach.
 What holds nothing that is known stays as it is written.
 """
 
+import functools
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import reduce
 from pathlib import PurePosixPath
 
 from ...model.expressions import Attribute, Call, Constant, FormattedString, Name
@@ -21,6 +21,7 @@ from ...source.splice import Writer
 Constants = Mapping[str, object]
 # the parameters of functions and classes that are no more, with their places among the arguments
 Gone = Mapping[str, Mapping[str, int | None]]
+_Typed = tuple[str, type, object]
 
 _ENDS = (Return, Raise, Continue, Break)
 _COMPARED: dict[str, Callable[[object, object], object]] = {
@@ -34,6 +35,24 @@ _COMPARED: dict[str, Callable[[object, object], object]] = {
 def without(text: str, own: Constants, gone: Gone, fixed: Constants) -> str:
     """The text of a definition, of which a call has no parameters `own` any more; `gone`: what the
     calls in it give no more; `fixed`: the attributes that it loses."""
+    less = tuple((name, tuple(places.items())) for name, places in gone.items())
+    return _without(text, _typed(own), less, _typed(fixed))
+
+
+def _typed(known: Constants) -> tuple[_Typed, ...]:
+    """Constants as a key: True is not 1 there."""
+    return tuple((name, type(value), value) for name, value in known.items())
+
+
+@functools.lru_cache(maxsize=2048)  # torch's layers, which come out alike of many programs
+def _without(
+    text: str,
+    own_values: tuple[_Typed, ...],
+    places: tuple[tuple[str, tuple[tuple[str, int | None], ...]], ...],
+    fixed_values: tuple[_Typed, ...],
+) -> str:
+    own, fixed = ({name: value for name, _, value in known} for known in (own_values, fixed_values))
+    gone = {name: dict(lost) for name, lost in places}
     file = lower(text, PurePosixPath("jax_nn.py"))
     definition = file.body.body[0]
     nodes = list(definition.walk())
@@ -144,7 +163,9 @@ def _fold_boolean(node: Boolean) -> None:
     if is_test and decides and not any(isinstance(n, Call) for v in kept for n in v.walk()):
         node.replace(Constant(not goes_on))
     elif len(kept) < len(values):
-        node.replace(reduce(lambda left, right: Boolean(left, node.operator, right), kept))
+        node.replace(
+            functools.reduce(lambda left, right: Boolean(left, node.operator, right), kept)
+        )
 
 
 def _operands(node: Boolean) -> Iterator[Expression]:
