@@ -7,17 +7,14 @@ from typing import Any
 
 from ...facts import stored_types
 from ...facts.modules import ARRAYS, SUBMODULE, Array
-from ...facts.values.lattice import Instance, Module, Tensor
+from ...facts.values.lattice import Instance, Mapping, Module, Sequence, Tensor
 from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.effects import Declare, NewArray, Put, Read, Tie, Write
 from ...model.expressions import (
     Attribute,
     Call,
-    Comprehension,
     Constant,
-    Dictionary,
-    Display,
     Name,
     Subscript,
 )
@@ -138,7 +135,7 @@ def assign(low: Lowering, node: Assign) -> None:
     cls, value = low.cls(node), node.expression
     if cls is None or value is None or node.operator or low.unit(node) not in low.plan.building:
         return
-    listed = isinstance(value, (Display, Dictionary, Comprehension, Name))
+    listed = is_list(value) or isinstance(value.value, (Mapping, Sequence))
     names = [t.name for t in node.targets if isinstance(t, Attribute) and low.is_self(t.object)]
     if is_none(value) and any(low.plan.is_data(cls, n) for n in names):
         low.edits.change(node, lambda n: n.expression.replace(Call(nnx("data"), [Constant(None)])))

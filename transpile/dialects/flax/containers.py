@@ -5,11 +5,11 @@ self.stacks.append([fc, norm])           self.stacks.append(nnx.List([fc, norm])
 """
 
 from ...facts.values.lattice import Mapping, Sequence
-from ...model.effects import Support
-from ...model.expressions import Attribute, Call, Comprehension, Dictionary, Display, Name
+from ...model.effects import New, Support
+from ...model.expressions import Attribute, Call, Comprehension, Dictionary, Display
 from ...model.names import dotted
 from ...model.node import Expression
-from ...model.operators import sides
+from ...model.operators import Binary, sides
 from ...model.program import Class
 from ...model.statements import Assign
 from ..sharing.list_growth import added, grown, holds_modules, is_trained
@@ -19,10 +19,11 @@ from .lowering import Lowering, nnx
 def tell(value: Expression) -> None:
     """Lists and dicts of submodules are told to NNX."""
     for leaf in sides(value):
+        plain = not isinstance(leaf, New)  # a submodule's own list or dict
         listed = isinstance(leaf, (Display, Comprehension)) and leaf.kind in ("list", "tuple")
-        listed = listed or isinstance(leaf, Name) and isinstance(leaf.value, Sequence)
+        listed = listed or plain and isinstance(leaf.value, Sequence)
         keyed = isinstance(leaf, Dictionary) or getattr(leaf, "kind", "") == "dict"
-        keyed = keyed or isinstance(leaf, Name) and isinstance(leaf.value, Mapping)
+        keyed = keyed or plain and isinstance(leaf.value, Mapping)
         if listed or keyed:
             for inside in _items(leaf):
                 tell(inside)
@@ -33,6 +34,8 @@ def tell(value: Expression) -> None:
 
 def _items(value: Expression) -> list[Expression]:
     """The lists in a list that have modules."""
+    if isinstance(value, Binary):
+        return [*_items(value.left), *_items(value.right)]
     items = value.elements if isinstance(value, Display) else []
     if isinstance(value, Comprehension):
         items = [value.element]

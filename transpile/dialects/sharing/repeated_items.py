@@ -90,7 +90,7 @@ class _Repeats:
     def _adds(self, name: str, value: Expression, repeating: set[str]) -> bool:
         """Whether this puts a module where it stands already."""
         seen = self._seen.setdefault(name, set())
-        twice = any(_is_repeated(n) for n in value.walk())
+        twice = any(self._is_trained(held) for n in value.walk() for held in _repeated(n))
         grown = not isinstance(value.parent, Assign) or bool(value.parent.operator)
         for use in self.placed.given(value, name, self.me):
             item = text(use.node)
@@ -102,29 +102,27 @@ class _Repeats:
 
     def _is_trained(self, node: Expression) -> bool:
         """Whether it is trained as one: `act=nn.SiLU()` and `kernel=[1, 3, 3, 1]` are not."""
-        return is_param(node.value) or _is_one(node.value) and self.placed.plan.may_have(node)
+        param = is_param(node.value) or any(map(is_param, _items(node.value)))
+        return param or _is_one(node.value) and self.placed.plan.may_have(node)
 
 
-def _is_repeated(node: Node) -> bool:
-    """`[layer] * 3`, `layers + layers`, `[layer for _ in range(3)]`"""
+def _repeated(node: Node) -> list[Expression]:
+    """What is repeated: `[layer] * 3`, `layers + layers`, `[layer for _ in range(3)]`"""
     if isinstance(node, Binary):
-        if node.operator == "+":
-            return text(node.left) == text(node.right) and _holds(node.left.value)
-        return node.operator == "*" and (_holds(node.left.value) or _holds(node.right.value))
+        sides = [node.left, node.right] if node.operator == "*" else [node.left]
+        if node.operator == "*" or node.operator == "+" and text(node.left) == text(node.right):
+            return [side for side in sides if any(map(_is_one, _items(side.value)))]
     if isinstance(node, Comprehension) and isinstance(node.element, (Name, Attribute, Subscript)):
         own = {name for clause in node.clauses for name in target_names(clause.target)}
-        named = names_in(node.element)
-        return _is_one(node.element.value) and not own & named
-    return False
+        return [] if own & names_in(node.element) else [node.element]
+    return []
 
 
-def _holds(value: Value | None) -> bool:
-    """Whether it is a list, or a container, that has modules or params."""
-    if not isinstance(value, (Sequence, Module)):
-        return False
+def _items(value: Value | None) -> tuple[Value | None, ...]:
+    """What a list, or a container, has."""
     if isinstance(value, Module):
-        return any(map(_is_one, (value.element, *(part for _, part in value.items or ()))))
-    return any(map(_is_one, (value.element, *(value.items or ()))))
+        return value.element, *(part for _, part in value.items or ())
+    return (value.element, *(value.items or ())) if isinstance(value, Sequence) else ()
 
 
 def _is_one(value: Value | None) -> bool:

@@ -18,7 +18,7 @@ from ...facts.program import ProgramFacts
 from ...facts.rowwise import Rowwise
 from ...facts.values.lattice import External, Method, Module, Static, Torch
 from ...model.constants import is_constant, is_none
-from ...model.expressions import Attribute, Call, Name, Slice, Subscript
+from ...model.expressions import Attribute, Call, Display, Name, Slice, Subscript
 from ...model.names import below, bound_once, index_parts, names_assigned, target_names
 from ...model.node import Expression, Statement
 from ...model.operators import Compare
@@ -30,6 +30,8 @@ from .masks import of_torch
 
 _EAGER = ("building", "host", "import")
 _STORING = frozenset({"index_add", "index_add_", "index_copy", "index_copy_"})
+_ALONG = frozenset({"scatter_", "scatter_add_"})
+_MAKING = frozenset({"zeros", "ones"})
 _BY_ROWS = "this is taken to compute each row by itself: it is given more rows than are chosen"
 
 
@@ -147,10 +149,11 @@ class Rows:
 
     def _is_count(self, node: Expression) -> bool:
         if isinstance(node, Subscript) and number(node.index) == 0:
-            held = node.object
-            return (
-                isinstance(held, Attribute) and held.name == "shape" and self._is_index(held.object)
-            )
+            held: Expression = node.object
+            if isinstance(held, Call) and not held.arguments:
+                held = held.function  # `rows.size()[0]`
+            asked = isinstance(held, Attribute) and held.name in ("shape", "size")
+            return asked and self._is_index(held.object)  # type: ignore[attr-defined]
         if not isinstance(node, Call):
             return False
         if of(node.function) == External("builtins.len"):
@@ -171,12 +174,32 @@ class Rows:
             return False
         value, given = of(node.function), node.arguments
         known = isinstance(value, Method) and value.name in _STORING and len(given) == 3
+        if isinstance(value, Method) and value.name in _ALONG and len(given) == 3:
+            return self._is_along(node.function, given)
         if not known or any(node.keywords) or number(given[0]) != 0:
             return False
         plain = not self._concerns(node.function.object)
         fits = plain and self._is_index(given[1]) and self._is_rows(given[2])
         self.stored |= fits
         return fits
+
+    def _is_along(self, function: Attribute, given: list[Expression]) -> bool:
+        """`hot.scatter_(1, labels[rows, None], 1)`: each row in place, by its own index."""
+        held, dim = function.object, number(given[0])
+        mine = isinstance(held, Name) and held.id in self.names and dim is not None and dim > 0
+        fixed = isinstance(of(given[2]), Static) or self._is_rows(given[2])
+        return mine and fixed and self._is_rows(given[1])
+
+    def _is_made(self, node: Call) -> bool:
+        """`torch.zeros(len(rows), width)`: a new row for each."""
+        value = of(node.function)
+        name = value.name.rpartition(".")[2] if isinstance(value, (Torch, Method)) else ""
+        sizes, more = node.positional, [a for w, a in zip(node.keywords, node.arguments) if w]
+        if len(sizes) == 1 and isinstance(sizes[0], Display):
+            sizes = sizes[0].elements
+        if name.removeprefix("new_") not in _MAKING or not sizes or not self._is_count(sizes[0]):
+            return False
+        return not self._concerns(*sizes[1:], *more)
 
     def _is_chosen(self, node: Subscript, front: int = 0) -> bool:
         """`x[rows]`, `w[rows, nth, None]`: of a whole array, whole behind the indices."""
@@ -203,6 +226,8 @@ class Rows:
             if alone and self._is_rows(node.arguments[0]):
                 self.given.append(node)
                 return True
+        if isinstance(node, Call) and self._is_made(node):
+            return True
         if not isinstance(node, Call) or not isinstance(of(node.function), Method):
             return False
         function, given = node.function, node.arguments
