@@ -118,6 +118,7 @@ SHARED = {
     "an attribute": "self.lin = lin\nself.layers = nn.ModuleList([nn.Sequential(self.lin, nn.ReLU()) for _ in range(3)])",
     "a loop": "self.layers = nn.ModuleList()\nfor _ in range(3):\n    self.layers.append(nn.Sequential(lin, nn.ReLU()))",
     "made again in some turns": "self.layers = nn.ModuleList()\nfor i in range(3):\n    if i % 2:\n        lin = nn.Linear(4, 4)\n    self.layers.append(nn.Sequential(lin, nn.ReLU()))",
+    "two lists as one": "self.first = nn.ModuleList([lin])\nself.layers = nn.ModuleList(list(self.first) + [nn.ReLU()])",
 }
 
 

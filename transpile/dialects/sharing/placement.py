@@ -21,7 +21,7 @@ from ...model.expressions import (
 from ...model.functions import is_static
 from ...model.names import dotted, names_in, root, target_names
 from ...model.node import Expression, Node
-from ...model.operators import Boolean, Conditional
+from ...model.operators import Binary, Boolean, Conditional
 from ...model.program import Function, Parameter
 from ...model.project import Project
 from ...model.statements import Assign, Block, For, If, While
@@ -29,7 +29,7 @@ from ...model.statements import Assign, Block, For, If, While
 CONTAINERS = frozenset(("Sequential", "ModuleList", "ModuleDict"))
 # are given modules, or params
 HOLDING = ("Transformer", "DataParallel", "TripletMarginWithDistance", "Parameter")
-_OF_PARTS = (Display, Dictionary, Starred, Comprehension, Conditional, Boolean)
+_OF_PARTS = (Display, Dictionary, Starred, Comprehension, Conditional, Boolean, Binary)
 _QUESTIONS = frozenset(("isinstance", "hasattr", "type"))
 ADDING = frozenset(("append", "add_module", "insert", "extend", "register_module"))
 
@@ -186,7 +186,7 @@ def _parts(value: Expression) -> Iterator[Expression]:
         yield value.expression
     elif isinstance(value, Conditional):
         yield from (value.body, value.orelse)
-    elif isinstance(value, Boolean):
+    elif isinstance(value, (Boolean, Binary)):  # `list(self.encoder) + list(self.decoder)`
         yield from (value.left, value.right)
     elif isinstance(value, Comprehension):
         yield value.element
