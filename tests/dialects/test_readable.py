@@ -6,7 +6,7 @@ import torch
 
 from transpile.command import engine
 
-from .small import HEAD, TARGETS
+from .small import HEAD, TARGETS, program
 from .verified import given, verify
 
 NONE = """
@@ -634,3 +634,16 @@ def test_an_empty_line_stands_below_the_fields():
     )
     (made,), _, _ = engine.convert([given(HEAD + program)], "", "equinox")
     assert "fc: nn.Linear\n\n    def __init__(self, a,\n                 b=1," in made.code
+
+
+CALLED = {
+    "made_by_none": ('layer = nn.taking(norm_layer, "params")', 'x = self.norm(params["norm"], x)'),
+    "made_by_several_classes": ('layer = nn.taking(layer, "params", "state", ', 'x, state["body"] = self.body(params["body"]'),
+    "keys_of_own_dicts": ('x = b(params[name], x)', 'x = self[k](params[k], x)'),
+}
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_layers_of_known_classes_are_called_by_themselves(name):
+    (made,), _, _ = engine.convert([given(program(name))], "", "functional")
+    assert all(line in made.code for line in CALLED[name]), made.code

@@ -109,6 +109,11 @@ class Modules:
         """Whether a class is one of torch's layers."""
         return self.home(cls) is self.library.project
 
+    def is_identity(self, function: Function) -> bool:
+        """Whether this is what torch's Identity runs, which stands in the place of a layer."""
+        owner = function.owner
+        return owner is not None and owner.name == "Identity" and self.is_library(owner)
+
     def lineage(self, cls: Class) -> list[Class]:
         """A class and those it inherits from, in the order in which Python looks for a method.
 

@@ -80,24 +80,16 @@ def _refuse_more(cls, own, effects):
 
 
 def taking(make, *effects):
-    """A class of layers, or what makes one, of which a layer may take no more than these effects."""
-
-    def check(cls):
-        if issubclass(cls, Module):
-            _refuse_more(cls, _effects(cls.__call__), effects)
-
-    def checked(*args, **kwargs):
-        layer = make(*args, **kwargs)
-        check(type(layer))
-        return layer
-
+    """A class of layers, or what makes one, as one of which each layer takes these effects, and needs no more."""
     cls = make
     while isinstance(cls, functools.partial):
         cls = cls.func
-    if isinstance(cls, type):
-        check(cls)
-        return make
-    return checked if callable(make) else make
+    if isinstance(cls, type) and issubclass(cls, Module):
+        own = _effects(cls.__call__)
+        _refuse_more(cls, own, effects)
+        if own == set(effects) or cls is Identity:
+            return make
+    return (lambda *args, **kwargs: as_module(make(*args, **kwargs), effects)) if callable(make) else make
 
 
 def split_rows(key, n):

@@ -12,7 +12,7 @@ from ...model.effects import New, Support
 from ...model.expressions import Call, Constant, Display, Name
 from ...model.node import Expression
 from ...model.operators import Conditional
-from ..threading.threaded import Threads, union
+from ...model.program import Function
 from .plan import Plan
 
 WORDS = ("params", "state", "key", "training")
@@ -44,20 +44,24 @@ def may_be_function(value: Expression) -> bool:
 
 def takes(value: Value | None, plan: Plan) -> list[Expression] | None:
     """The words for the effects that something is known to need; None where it may need any."""
-    threads = _of_known(value, plan)
-    if not threads:
+    known = _known(value, plan)
+    if not known:
         return None
-    needs = union(threads)
+    needs = plan.conventions.as_given.together(known, plan.threads)
     needed = (needs.params, needs.takes, needs.draws, needs.mode)
     return [Constant(word) for word, asked in zip(WORDS, needed) if asked]
 
 
-def _of_known(value: Value | None, plan: Plan) -> list[Threads] | None:
-    """What those take that something is known to be, or to make; None for one not known."""
+def are_unlike(value: Value | None, plan: Plan) -> bool:
+    """Whether of those some take less than others."""
+    return len(set(map(plan.threads, _known(value, plan) or []))) > 1
+
+
+def _known(value: Value | None, plan: Plan) -> list[Function] | None:
+    """What something runs that is known to be modules, or to make such; None for one not known."""
     if isinstance(value, Module):
-        given = plan.facts.effects.given(value) if value.checked else None
-        return [plan.threads(call) for call in given] if given else None
+        return plan.facts.effects.given(value) if value.checked else None
     classes = plan.modules.classes_of(named_classes(value) if value is not None else ())
     found = [plan.modules.find(cls, "__call__") for cls in classes]
-    known = [plan.threads(call) for call in found if call is not None]
+    known = [call for call in found if call is not None]
     return known if len(known) == len(found) else None

@@ -13,7 +13,7 @@ from ...model.statements import Assign, Block, If, Return
 from ..reports import Reports
 from ..threading.iteration_counts import at_start
 from ..threading.properties import setters
-from .callable_fields import WORDS, takes
+from .callable_fields import WORDS, are_unlike, takes
 from .constructor import Constructor
 from .functions import Running
 from .indirect_modules import LISTS
@@ -152,7 +152,9 @@ class ClassWriter:
         classes that are known, and one that draws would go without a key. So is what a module that
         is given may take: `nn.as_module(downsample, ["params"])`."""
         checks: list[Assign] = []
-        for name, value in self.plan.facts.values.assumed(constructor).items():
+        makers = self.plan.conventions.as_given.makers.get(constructor, {})
+        unlike = {n: v for n, v in makers.items() if are_unlike(v, self.plan)}
+        for name, value in {**self.plan.facts.values.assumed(constructor), **unlike}.items():
             held = value.element if isinstance(value, Sequence) else value
             given = takes(held, self.plan)
             if isinstance(value, Sequence):
@@ -162,7 +164,7 @@ class ClassWriter:
                     made = each if default is None else Boolean(Name(name), "and", each)
                     checks.append(Assign([Name(name)], made))
             elif not isinstance(value, Module):
-                if given is not None and len(given) < len(WORDS):
+                if given is not None and (len(given) < len(WORDS) or name in unlike):
                     made = Call(Support("taking"), [Name(name), *given])
                     checks.append(Assign([Name(name)], made))
             elif not self._checked(constructor, name) and given is not None:

@@ -139,8 +139,9 @@ class Conventions(Signatures):
         return made or any(name is not None and name.id != own for name in held)
 
     def of_given(self, call: Call) -> Threads | None:
-        found = super().of_given(call)
-        return found and replace(found, known=self.as_given.is_direct(call, self.of))
+        found, direct = super().of_given(call), self.as_given.is_direct
+        more = self.as_given.together(self.as_given.given(call.function.value), self.of)
+        return found and replace(found | more, known=direct(call, self.of))
 
     # --- functions inside of others ---------------------------------------------------------------
 
@@ -179,9 +180,8 @@ class Conventions(Signatures):
         return not isinstance(call.function.value, Module) and len(inside) < 2
 
     def is_alike(self, target: Function, all: Threads) -> bool:
-        owner = target.owner
-        if owner is not None and owner.name == "Identity" and self.modules.is_library(owner):
-            return not all.takes or self.of(target) == all  # it takes what others in its place do
+        if self.modules.is_identity(target) and not all.takes:
+            return True  # it takes what others in its place do
         return replace(self.of(target), known=True) == replace(all, known=True)
 
     def of_unlike(self, all: Threads) -> Threads:
@@ -287,7 +287,8 @@ class Conventions(Signatures):
         if isinstance(call.function.value, Functions) and (targets := self.targets(call)):
             found = union(map(self.given, targets))
             return replace(found, known=all(self.given(t) == found for t in targets))
-        return super()._of_call(call)
+        found = super()._of_call(call)
+        return replace(found, known=found.known or self.as_given.is_taken(call, found.takes))
 
     # --- containers -------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ from ...model.functions import is_static
 from ...model.names import own_names, target_names
 from ...model.node import Expression
 from ...model.operators import Conditional
-from ...model.program import Function
+from ...model.program import Class, Function
 from ...model.statements import Assign, For
 from ...source.lower_ast import expression
 from .indirect_modules import has_own_index
@@ -189,7 +189,9 @@ class Paths:
         value = node.object.value
         if not isinstance(value, Module) or isinstance(node.index, Slice):
             return None
-        if value.refs and all(ref in NAMED for ref in value.refs):
+        base = self.plan.project.torch_base
+        bases = [base(ref) if isinstance(ref, Class) else ref for ref in value.refs]
+        if bases and all(one in NAMED for one in bases):
             if repeated:
                 return Call(Support("place"), [clone(node.object), clone(node)])
             return node.index

@@ -6,7 +6,7 @@ from ...model.constants import is_none
 from ...model.expressions import Attribute, Call, Name
 from ...model.names import dotted, everywhere
 from ...model.node import Expression
-from ...model.operators import Boolean, Compare, Conditional
+from ...model.operators import Boolean, Compare, Conditional, sides
 from ...model.program import Function
 from ...model.statements import Assign, ExpressionStatement, If
 from .frame import Frame
@@ -55,6 +55,24 @@ def stood_for(function: Function | None, name: str) -> Expression | None:
                     if [dotted(t) for t in statement.targets] == [name]:
                         return statement.expression
     return None
+
+
+def makes_called(frame: Frame, name: str) -> bool:
+    """Whether a constructor keeps what a parameter makes, and a method calls that:
+    `self.norm = norm(dim) if norm else None`."""
+    function, cls, project = frame.function, frame.cls, frame.facts.project
+    if function is None or cls is None or not project.is_module(cls):
+        return False
+    kept = {
+        target.name
+        for assign in everywhere(function, Assign)
+        for target in assign.targets
+        if isinstance(target, Attribute) and dotted(target.object) == project.self_name(function)
+        if any(isinstance(s, Call) and dotted(s.function) == name for s in sides(assign.expression))
+    }
+    methods = project.methods(cls).values() if kept else ()
+    called = (c.function for m in methods for c in everywhere(m, Call))
+    return any(isinstance(f, Attribute) and f.name in kept for f in called)
 
 
 # --- modules that are handed in ------------------------------------------------------------------

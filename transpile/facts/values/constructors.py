@@ -26,7 +26,7 @@ def _instance(frame: Frame, ref: Any, args: list[Argument]) -> Value:
     if isinstance(ref, Open):
         inner = _of_default(frame, ref.ref, args)
         if isinstance(inner, Module):
-            return dataclasses.replace(inner, open=True, items=None, checked=False)
+            return dataclasses.replace(inner, open=True, items=None, checked=ref.checked)
         return inner
     if isinstance(ref, OneOf):
         return _of_makers(frame, ref, args) if ref.makers else _of_several(frame, ref.classes, args)
@@ -95,12 +95,7 @@ def _of_class(frame: Frame, ref: program.Class, args: list[Argument]) -> Value:
         return Object(ref) if facts.project.is_plain(ref) else UNKNOWN
     if constructor is None:
         containers.fill_own(frame, ref, args)
-    element: Value | None = None
-    for c in facts.project.family(ref):
-        held = facts.read("contents", c)
-        if held is not None:
-            element = join(element, held)
-    return Module(frozenset([ref]), element=element)
+    return Module(frozenset([ref]), element=facts.contents(ref))
 
 
 def layer(frame: Frame, name: str, definition: Any, args: list[Argument]) -> Value:

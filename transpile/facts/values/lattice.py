@@ -127,6 +127,7 @@ class Open:
 
     ref: Any
     given: bool = False  # and something else is, of which nothing is known: a function that makes
+    checked: bool = False  # dialects see to it that what others make takes no more than is known
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,13 @@ import dataclasses
 from ...model.program import Parameter
 from .annotations import annotated
 from .class_values import is_open, makers_of, named_classes
-from .constructor_arguments import gives_values, is_cast_and_called, is_taken_once, stood_for
+from .constructor_arguments import (
+    gives_values,
+    is_cast_and_called,
+    is_taken_once,
+    makes_called,
+    stood_for,
+)
 from .containers_by_use import gone_over_for_dicts, used_as_dicts, used_as_lists
 from .dims_by_use import by_use
 from .frame import Env, Frame
@@ -110,7 +116,9 @@ def _self(frame: Frame) -> Value:
         return Class(owner)
     if owner is None:
         return UNKNOWN
-    return Module(frozenset([owner]), is_self=True) if project.is_module(owner) else Object(owner)
+    if not project.is_module(owner):
+        return Object(owner)
+    return Module(frozenset([owner]), element=frame.facts.contents(owner), is_self=True)
 
 
 def _constructs(frame: Frame) -> bool:
@@ -146,6 +154,8 @@ def _parameter(frame: Frame, parameter: Parameter, seen: Value | None, as_tensor
         given = stood_for(frame.function, parameter.name) if default == NONE else None
         instead = frame.expression(given, {}) if given is not None and found == UNKNOWN else None
         made = of_kind(frame, instead) if isinstance(instead, (Class, Torch)) else None
+        if found == UNKNOWN and made is None and seen in (None, NONE) and default == NONE:
+            return _made_by_none(frame, parameter)
         return _of_classes(frame, parameter, made, seen) if isinstance(made, Class) else found
     stranger = frame.file in frame.facts.strangers and not isinstance(seen, Tensor)
     value = _as_given(seen, UNKNOWN) if stranger else _of_function(seen, as_tensor)
@@ -185,6 +195,17 @@ def _with_default(
         if frame.file not in frame.facts.strangers:
             return Tensor()
     return value
+
+
+def _made_by_none(frame: Frame, parameter: Parameter) -> Value:
+    """What makes a layer, `norm(dim) if norm else nn.Identity()`, and is None wherever the project
+    builds the class: others may give what makes one like those that stand in its place."""
+    built = frame.facts.read("parameters", frame.function)
+    if built is None or not makes_called(frame, parameter.name):
+        return UNKNOWN
+    made = Class(Open("torch.nn.Identity", checked=True))
+    frame.facts.note({parameter.name: made}, "assumed", frame.function)
+    return made
 
 
 def _of_classes(frame: Frame, parameter: Parameter, default: Value, seen: Value | None) -> Value:

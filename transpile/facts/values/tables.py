@@ -112,6 +112,14 @@ class Facts:
         """The value of what stands at the top of a file or class."""
         return self.read("expression", node) or UNKNOWN
 
+    def contents(self, cls: Class) -> Value | None:
+        """What a container of the user's holds, by all that the project gives it."""
+        element: Value | None = None
+        for one in self.project.family(cls):
+            held = self.read("contents", one)
+            element = element if held is None else join(element, held)
+        return element
+
     # --- functions -------------------------------------------------------------------------------
 
     def result(self, function: Function) -> Value:
