@@ -63,6 +63,12 @@ ROWS = [
         "jnp.expand_dims(jnp.expand_dims(jnp.expand_dims(x, 1), 0), -1)",
         "x[None, :, None, ..., None]",
     ),
+    ("jnp.expand_dims(x[:, 0, :], 1)", "x[:, :1]"),  # and what else `kept` is for
+    ("jnp.expand_dims(x[:, -1], 1)", "x[:, -1:]"),
+    ("jnp.expand_dims(x[0, :, -2], 1)", "x[0, :, -2:-1]"),
+    ("jnp.expand_dims(x[1:, :, 2], 1)", "x[1:, None, :, 2]"),
+    ("jnp.expand_dims(x[:, 1, :], 2)", "x[:, 1, :, None]"),
+    ("jnp.expand_dims(x[0], 1) + jnp.expand_dims(x[:, n], 1)", "x[0][:, None] + x[:, n][:, None]"),
     ("jnp.expand_dims(jnp.expand_dims(x, n), 0)", "jnp.expand_dims(x, n)[None]"),
     ("jnp.expand_dims(x + 1, -2) * jnp.expand_dims(x, 4)", "(x + 1)[..., None, :] * jnp.expand_dims(x, 4)"),
 ]

@@ -19,6 +19,7 @@ from ...model.rulebook import Rulebook
 from ...source.lower_ast import expression, lowered
 from ..operations.literals import UNDECIDED, literal
 from ..pass_ import Changes, Pass
+from .gathers import kept
 from .shapes import Shapes
 
 _INFINITE = frozenset("jnp.inf np.inf numpy.inf math.inf jnp.nan np.nan math.nan".split())
@@ -192,6 +193,9 @@ def _indexed(node: Expression) -> Expression:
     axes = _axes(node)
     if axes is None or not isinstance(node, Call) or isinstance(node.arguments[0].value, Static):
         return node
+    found = kept(node.arguments[0], axes[0]) if len(axes) == 1 and axes[0] >= 0 else None
+    if found is not None:
+        return found
     first, last = max([-1, *axes]) + 1, min([0, *axes])
     if first - last > 4:
         return node

@@ -2,6 +2,7 @@
 
 nn.gather(x, 1, jnp.tile(ids, (1, 1, D)))       ->  jnp.take_along_axis(x, ids, axis=1)
 nn.squeeze(self.value(x), -1)                   ->  self.value(x).squeeze(-1)
+jnp.expand_dims(x[:, 0, :], 1)                  ->  x[:, :1]
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from collections.abc import Callable
 
 from ...facts.memory.indices import number
 from ...facts.shapes.axis_sizes import Axes, word
-from ...model.expressions import Attribute, Call, Display
+from ...model.constants import is_whole
+from ...model.expressions import Attribute, Call, Constant, Display, Slice, Subscript
+from ...model.names import index_parts
 from ...model.node import Expression
 from ...source.lower_ast import expression
 from ..operations.literals import literal
@@ -58,3 +61,30 @@ def squeezed(axes: Axes, call: Call, given: dict[str, Expression]) -> Change | N
     if not isinstance(axis, int) or axes.size(given["input"], axis) != 1:
         return None
     return lambda now: Call(Attribute(now.arguments[0], "squeeze"), [expression(repr(axis))])
+
+
+def kept(item: Expression, axis: int) -> Expression | None:
+    """What `x[:, 2]` is with a new dim: `x[:, 2:3]` where 2 was, `x[None, :, 2]` elsewhere."""
+    parts = index_parts(item.index) if isinstance(item, Subscript) else []
+    places = [None if isinstance(part, Slice) else literal(part) for part in parts]
+    if len(parts) < 2 or None not in places or any(type(p) not in (int, type(None)) for p in places):
+        return None
+    made, left = list[Expression](), axis
+    for part, place in zip(parts, places):
+        if left == 0 and place is not None:  # a dim of size 1 in the place of the number
+            lower, upper = place or None, place + 1 or None
+            made.append(Slice(*(None if n is None else Constant(n) for n in (lower, upper))))
+            left = -1
+            continue
+        if left == 0:
+            made.append(Constant(None))
+        left -= place is None
+        made.append(part)
+    while left > 0:
+        left -= 1
+        made.append(Slice(None, None))
+    made += [Constant(None)] if left == 0 else []
+    while is_whole(made[-1]):
+        made.pop()
+    assert isinstance(item, Subscript)
+    return Subscript(item.object, made[0] if len(made) == 1 else Display("tuple", made))
