@@ -67,7 +67,8 @@ def kept(item: Expression, axis: int) -> Expression | None:
     """What `x[:, 2]` is with a new dim: `x[:, 2:3]` where 2 was, `x[None, :, 2]` elsewhere."""
     parts = index_parts(item.index) if isinstance(item, Subscript) else []
     places = [None if isinstance(part, Slice) else literal(part) for part in parts]
-    if len(parts) < 2 or None not in places or any(type(p) not in (int, type(None)) for p in places):
+    counted = all(place is None or type(place) is int for place in places)
+    if len(parts) < 2 or None not in places or not counted:
         return None
     made, left = list[Expression](), axis
     for part, place in zip(parts, places):
