@@ -231,7 +231,7 @@ def _is_made(value: Expression) -> bool:
         return all(map(_is_made, value.elements))
     if isinstance(value, Comprehension):
         return _is_made(value.element)
-    if isinstance(value, New):
+    if isinstance(value, (New, Support)):  # `[nn.ReLU]`: a class stands nowhere
         return True
     if not isinstance(value, Call):
         return False
