@@ -75,7 +75,7 @@ def xavier_normal(tensor, gain=1.0, generator=None, *, key):
 
 @rule("torch.nn.init.kaiming_normal_", "torch.nn.init.kaiming_normal")
 def kaiming_normal(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None, *, key):
-    if nonlinearity == "relu" or nonlinearity == "leaky_relu" and a == 0:  # not he_normal, which cuts at two std
+    if nonlinearity == "relu" or nonlinearity == "leaky_relu" and known(a == 0):  # not he_normal, which cuts at two std
         return jax.nn.initializers.variance_scaling(2.0, mode, "normal", in_axis=1, out_axis=0)(
             key, tensor.shape, tensor.dtype
         )
@@ -90,7 +90,7 @@ def kaiming_normal(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", genera
 
 @rule("torch.nn.init.kaiming_uniform_", "torch.nn.init.kaiming_uniform")
 def kaiming_uniform(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None, *, key):
-    if nonlinearity == "relu" or nonlinearity == "leaky_relu" and a == 0:
+    if nonlinearity == "relu" or nonlinearity == "leaky_relu" and known(a == 0):
         return jax.nn.initializers.variance_scaling(2.0, mode, "uniform", in_axis=1, out_axis=0)(
             key, tensor.shape, tensor.dtype
         )

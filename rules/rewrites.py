@@ -4,6 +4,8 @@ The engine reads these as syntax, and the tests run both sides on samples. What 
 `passes/simplify.py`.
 """
 
+import math
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -25,6 +27,15 @@ REWRITES = [
     (lambda s, a, b, k: uniform_(jnp.zeros(s), a, b, key=k), lambda s, a, b, k: jax.random.uniform(k, s, minval=a, maxval=b)),
     (lambda s, k: uniform_(jnp.zeros(s), key=k), lambda s, k: jax.random.uniform(k, s)),
     (lambda s, f, k: uniform_(jnp.zeros(s, dtype=f), key=k), lambda s, f, k: jax.random.uniform(k, s, f)),
+    # `xavier_uniform_(w, calculate_gain("relu"))`: the scale is torch's to a rounding
+    (
+        lambda g, m, p: jax.nn.initializers.variance_scaling(math.sqrt(g) ** 2, m, p, in_axis=1, out_axis=0),
+        lambda g, m, p: jax.nn.initializers.variance_scaling(g, m, p, in_axis=1, out_axis=0),
+    ),
+    (
+        lambda g, m, p: jax.nn.initializers.variance_scaling(2 / (1 + math.sqrt(g) ** 2), m, p, in_axis=1, out_axis=0),
+        lambda g, m, p: jax.nn.initializers.variance_scaling(2 / (1 + g), m, p, in_axis=1, out_axis=0),
+    ),
     (lambda x: lax.stop_gradient(lax.stop_gradient(x)), lambda x: lax.stop_gradient(x)),
     (lambda x: lax.stop_gradient(x.max()).reshape(()), lambda x: lax.stop_gradient(x.max())),
     (lambda x: lax.stop_gradient(x.min()).reshape(()), lambda x: lax.stop_gradient(x.min())),

@@ -22,7 +22,7 @@ def statements(text):
 
 
 X = jnp.array([[0.5, -1.0, 2.0]])
-SAMPLES = {"s": [(), (2, 3)], "t": [jnp.float16, int, None], "x": [X], "f": [jnp.float16, jnp.float32, None], "k": [jax.random.key(0)], "a": [-1.0, 0], "b": [2.0], "d": [0.5]}
+SAMPLES = {"s": [(), (2, 3)], "t": [jnp.float16, int, None], "x": [X], "f": [jnp.float16, jnp.float32, None], "k": [jax.random.key(0)], "a": [-1.0, 0], "b": [2.0], "d": [0.5], "g": [4.0, 9.0], "m": ["fan_in", "fan_avg"], "p": ["normal", "uniform"]}
 
 
 @pytest.mark.parametrize("pair", REWRITES, ids=map(str, range(len(REWRITES))))
@@ -33,6 +33,8 @@ def test_both_sides_are_equal(pair):
     for i in range(3):
         arguments = [SAMPLES[name][i % len(SAMPLES[name])] for name in names]
         one, other = before(*arguments), after(*arguments)
+        if callable(one):  # an initialiser
+            one, other = (made(jax.random.key(0), (3, 4)) for made in (one, other))
         if isinstance(one, jax.Array):
             assert one.dtype == other.dtype and np.array_equal(one, other)
         else:
@@ -45,7 +47,10 @@ def simplified(text):
     return show(file.body.body[0])
 
 
+SCALING = "jax.nn.initializers.variance_scaling"
 ROWS = [
+    (f'{SCALING}(math.sqrt(2) ** 2, "fan_in", "normal", in_axis=1, out_axis=0)', f'{SCALING}(2, "fan_in", "normal", in_axis=1, out_axis=0)'),
+    (f'{SCALING}(math.sqrt(2) * 2, "fan_in", "normal", in_axis=1, out_axis=0)', f'{SCALING}(math.sqrt(2) * 2, "fan_in", "normal", in_axis=1, out_axis=0)'),
     ("jnp.zeros_like(jnp.ones((2, n), dtype=d))", "jnp.zeros((2, n), dtype=d)"),
     ("jnp.full_like(jnp.zeros(3, dtype=int), k + 1)", "jnp.full(3, k + 1, dtype=int)"),
     ("jnp.full_like(jnp.zeros(3, dtype=d), 1)", "jnp.ones(3, dtype=d)"),

@@ -1,3 +1,7 @@
+import torch
+from torch import nn
+
+
 def fill(m):
     if isinstance(m, nn.Linear):
         nn.init.constant_(m.weight, 0.5)

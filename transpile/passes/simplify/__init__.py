@@ -123,7 +123,7 @@ def _matches(
         return pattern.id == node.name
     if pattern.__class__ is not node.__class__:
         return False
-    for name in ("id", "name", "constant", "keywords"):
+    for name in ("id", "name", "constant", "operator", "keywords"):
         if getattr(pattern, name, None) != getattr(node, name, None):
             return False
     parts, others = pattern.children(), node.children()
