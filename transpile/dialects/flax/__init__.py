@@ -26,6 +26,7 @@ from ...model.effects import (
 from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.fresh_names import taken
 from ...model.node import Node
+from ...model.operators import Binary
 from ...model.program import Class, File, Function
 from ...model.project import Project
 from ...model.renaming import rename_locals
@@ -64,7 +65,7 @@ from ..support.definitions import PRELUDES, Prelude, Rules, Written, prelude
 from ..support.layer_classes import definition_text
 from ..support.support_file import gather
 from ..support.support_file import write as write_support
-from . import arrays, calls, classes, control, reads, walks
+from . import arrays, calls, classes, containers, control, reads, walks
 from .evaluation import write_in_training
 from .layers import REPLACED
 from .lowering import Lowering
@@ -89,6 +90,7 @@ HANDLERS: dict[type, Callable[[Lowering, Any], None]] = {
     Mode: calls.mode,
     Support: calls.support,
     BoundMethod: calls.bound_method,
+    Binary: containers.joined,
     Detached: calls.detached,
     Put: calls.put,
     Shape: calls.shape,

@@ -4,9 +4,9 @@ self.stacks = []                         self.stacks = nnx.List()
 self.stacks.append([fc, norm])           self.stacks.append(nnx.List([fc, norm]))
 """
 
-from ...facts.values.lattice import Mapping, Sequence
+from ...facts.values.lattice import Mapping, Module, Sequence, Value
 from ...model.effects import New, Support
-from ...model.expressions import Attribute, Call, Comprehension, Dictionary, Display
+from ...model.expressions import Attribute, Call, Comprehension, Dictionary, Display, Starred
 from ...model.names import dotted
 from ...model.node import Expression
 from ...model.operators import Binary, sides
@@ -42,6 +42,21 @@ def _items(value: Expression) -> list[Expression]:
     if isinstance(value, Dictionary):
         items = [entry for key, entry in value.pairs if key is not None]
     return [e for e in items if isinstance(e.value, Sequence) and holds_modules(e.value)]
+
+
+def joined(low: Lowering, node: Binary) -> None:
+    """`self.encoder + self.decoder` of two lists of modules, which NNX does not add."""
+    if node.operator == "+" and (_is_list(node.left.value) or _is_list(node.right.value)):
+        low.edits.replace(node, lambda n: Display("list", [*_spread(n.left), *_spread(n.right)]))
+
+
+def _spread(side: Expression) -> list[Expression]:
+    written = isinstance(side, Display) and side.kind == "list"
+    return side.elements if written else [Starred(side)]  # type: ignore[attr-defined]
+
+
+def _is_list(value: Value | None) -> bool:
+    return isinstance(value, Module) and set(value.refs) == {"torch.nn.ModuleList"}
 
 
 def keeps_modules(low: Lowering, node: Assign, cls: Class) -> bool:

@@ -61,8 +61,11 @@ def _elements(over: Expression) -> list[Expression] | None:
     if isinstance(over, Display):
         return over.elements
     if isinstance(over, Binary) and over.operator == "+":
-        sides = _elements(over.left), _elements(over.right)
-        return None if sides[0] is None or sides[1] is None else [*sides[0], *sides[1]]
+        left, right = (
+            [Starred(clone(side))] if isinstance(side, Attribute) else _elements(side)
+            for side in (over.left, over.right)
+        )  # `self.first + self.second` of two ModuleLists
+        return None if left is None or right is None else [*left, *right]
     if isinstance(over, Call) and text(over.function) in ("list", "tuple") and over.arguments:
         return [Starred(clone(over.arguments[0]))]
     return None

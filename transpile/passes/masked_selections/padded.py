@@ -187,8 +187,8 @@ class Rows:
         """`hot.scatter_(1, labels[rows, None], 1)`: each row in place, by its own index."""
         held, dim = function.object, number(given[0])
         mine = isinstance(held, Name) and held.id in self.names and dim is not None and dim > 0
-        fixed = isinstance(of(given[2]), Static) or self._is_rows(given[2])
-        return mine and fixed and self._is_rows(given[1])
+        fits = self._is_rows(given[1]) and (not self._concerns(given[2]) or self._is_rows(given[2]))
+        return mine and fits
 
     def _is_made(self, node: Call) -> bool:
         """`torch.zeros(len(rows), width)`: a new row for each."""
