@@ -70,7 +70,8 @@ class Kept:
         last = {name: max(self.order[s] for s, n in self.sets if n == name) for name in self.names}
         # what asks for it after all that sets it only uses it
         self.guards = [n for n in ifs if any(self.order[n] < last[a] for a in self._asks(n))]
-        keys = {name for g in self.guards for name in compared(g.test, self._own)} | self.numbers
+        tests = [guard.test for guard in self.guards]
+        keys = {*compared(tests, self._own, self.method)} | self.numbers
         purity, method = self.caches.purity, self.method
         self.pure = purity.local_names(method, self.body, keys - {self.me}, self.names)
         gone = set[str]()

@@ -1,13 +1,23 @@
 """What a test says of attributes that are as the constructor has left them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ...model.constants import is_none
-from ...model.expressions import Attribute, Call, Constant, Dictionary, Display, Name
-from ...model.names import dotted
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Constant,
+    Dictionary,
+    Display,
+    FormattedString,
+    Name,
+)
+from ...model.names import bound_once, dotted, everywhere
 from ...model.node import Expression, Node
 from ...model.operators import Boolean, Compare, Unary
+from ...model.program import Function
+from ...model.statements import Assign
 
 UNKNOWN = object()
 ABSENT = object()  # no attribute of this name
@@ -22,12 +32,23 @@ def literal(value: Expression | None) -> Any:
     return {} if isinstance(value, Dictionary) and not value.pairs else UNKNOWN
 
 
-def compared(test: Expression, own: Callable[[Node], list[Attribute]]) -> Iterator[str]:
-    """What a test compares with what is kept: `n` of `n != self.length`."""
-    for compare in [n for n in test.walk() if isinstance(n, Compare) and own(n)]:
+def compared(
+    tests: Iterable[Expression], own: Callable[[Node], list[Attribute]], method: Function
+) -> Iterator[str]:
+    """What tests compare with what is kept: `n` of `n != self.length`; of a name that is bound to a
+    key, all that is in the key: `key = (n, m)`."""
+    names, assigns = bound_once(method), everywhere(method, Assign)
+    bound = {n: s.expression for s in assigns for n in names & {dotted(s.targets[0])}}
+    for compare in [n for t in tests for n in t.walk() if isinstance(n, Compare) and own(n)]:
         for side in compare.operands:
-            parts = side.elements if isinstance(side, Display) else [side]
-            yield from (part.id for part in parts if isinstance(part, Name))
+            for key in filter(None, (side, bound.get(dotted(side) or ""))):
+                yield from (part.id for part in _parts(key) if isinstance(part, Name))
+
+
+def _parts(key: Expression) -> list[Expression]:
+    if isinstance(key, FormattedString):
+        return key.insertions
+    return key.elements if isinstance(key, Display) else [key]
 
 
 def holds(test: Expression, me: str, built: dict[str, Any]) -> bool | None:
