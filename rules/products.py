@@ -142,6 +142,11 @@ def einsum_of_list(equation, operands):
     return jnp.einsum(equation, *operands)
 
 
+@rule("torch.einsum", "torch.functional.einsum")
+def einsum_of_sublists(operand: Tensor, sublist: list, *operands):
+    return jnp.einsum(operand, sublist, *operands)
+
+
 def einsum_of_any(equation, operands):
     return jnp.einsum(equation, *(operands if isinstance(operands, (tuple, list)) else (operands,)))
 

@@ -74,6 +74,7 @@ PROGRAMS = {
     "repeat": "return x.repeat(2, 1) * torch.cat([y, y])",
     "einsum": "return torch.einsum('ij,kj->ik', x, y)",
     "einsum of a tuple": "xs = (x, y)\nreturn torch.einsum('ij,kj->ik', (x, y)) * torch.einsum('ij,kj->ik', xs) + torch.einsum('ij->i', x).sum()",
+    "einsum of sublists": "return torch.einsum(x, [0, 1], y, [2, 1], [0, 2]), torch.einsum(x, [..., 0], y, [..., 0])",
     "norms": "return x.norm(), y.norm(dim=1, keepdim=True), F.normalize(x, dim=1)",
     "losses": "return F.mse_loss(x, y) + F.smooth_l1_loss(x, y) + F.kl_div(F.log_softmax(x, 1), F.softmax(y, 1), reduction='batchmean')",
     "square singular vectors": "u, s, vh = torch.linalg.svd(x)\na, t, v = torch.svd(y, some=False)\nreturn s, u @ torch.diag(s) @ vh[:4], t, a @ torch.diag(t) @ v[:, :4].t(), vh.abs()[:4], (vh @ vh.t()).round()",
