@@ -160,6 +160,12 @@ def test_a_handler_of_an_index_error_is_reported():
     converted("def f(xs, i):\n    xs = [x * 2 for x in xs]\n    try:\n        return xs[i]\n    except IndexError:\n        return xs[0]\n")
 
 
+def test_what_torch_raises_and_jax_does_not_is_reported():
+    body = "def f(x, y):\n    try:\n        z = (x * 2) @ y\n    except {}:\n        z = (x * 2) @ y.t()\n    return z\n"
+    converted(body.format("(RuntimeError, KeyError)"), "taken-for-granted")
+    converted(body.format("KeyError"))
+
+
 def test_a_lambda_that_is_mapped_draws_apart():
     source = "class M(nn.Module):\n    def forward(self, x):\n        a, b = map(lambda v: v + torch.rand_like(v), (x, x))\n        return a - b\n"
     module = converted(source)["M"]()

@@ -16,13 +16,13 @@ from typing import Any
 from ..facts.carried.dict_order import is_sorted, ordered_reads
 from ..facts.computed_methods import methods_named
 from ..facts.host_effects import draws
-from ..facts.values.lattice import Mapping, Tensor
+from ..facts.values.lattice import UNKNOWN, Mapping, Tensor, is_traced
 from ..model.effects import BUFFER, MIXED, Apply, Read, Write
 from ..model.expressions import Attribute, Call, Constant, Name, Subscript
 from ..model.functions import is_checkpoint
-from ..model.names import below, dotted, names_assigned
+from ..model.names import below, dotted, last_word, names_assigned
 from ..model.node import Expression
-from ..model.operators import Conditional, asks_for_none
+from ..model.operators import Binary, Conditional, asks_for_none
 from ..model.positions import source_of
 from ..model.program import Class, Function, Scope
 from ..model.project import Project
@@ -43,6 +43,11 @@ _FOLLOWED = "another method of this name follows in the class, which has no use 
 _BASE = "what this class extends is not known, so its forward has no super(): name one class"
 _KEPT = (
     "a method that is kept on a module has the module with it, which is another once it is traced"
+)
+_CLAMPED = "no IndexError comes of %s: JAX takes the last element for one out of range"
+_RAISED = (
+    "what torch raises here JAX does not: arrays that do not fit are a TypeError or a ValueError, "
+    "and where there is no result it is NaN"
 )
 _CHECKPOINTED = (
     "jax.checkpoint hands a dict on sorted by its keys: see that nothing goes by their order"
@@ -134,16 +139,14 @@ def _draws(changes: Changes, function: Function) -> None:
 def _handlers(changes: Changes, function: Function) -> None:
     for node in function.nodes(Try):
         picks = [n for n in below(node.body, Subscript) if isinstance(n.object.value, Tensor)]
-        for handler in node.handlers if picks else ():
-            words = (
-                [n.id for n in handler.type.walk() if isinstance(n, Name)] if handler.type else []
-            )
-            if {"IndexError", "LookupError"} & set(words):
-                message = (
-                    f"no IndexError comes of {source_of(picks[0])}: JAX takes the last element for "
-                    "one out of range"
-                )
-                changes.report("taken-for-granted", handler.type or node, message)
+        computed = [n for n in below(node.body, Call, Binary) if is_traced(n.value or UNKNOWN)]
+        for handler in node.handlers:
+            kind = handler.type
+            words = {last_word(n) for n in kind.walk()} if kind is not None else set()
+            if picks and words & {"IndexError", "LookupError"}:
+                changes.report("taken-for-granted", kind or node, _CLAMPED % source_of(picks[0]))
+            if computed and words & {"RuntimeError", "LinAlgError"}:
+                changes.report("taken-for-granted", kind or node, _RAISED)
 
 
 def _orders(changes: Changes, function: Function, project: Project) -> None:

@@ -190,6 +190,8 @@ def _parts(value: Expression) -> Iterator[Expression]:
         yield from (value.left, value.right)
     elif isinstance(value, Comprehension):
         yield value.element
+    elif isinstance(value, Binary) and isinstance(value.value, Sequence):
+        yield from (value.left, value.right)  # `[self.stem] + blocks`
 
 
 def _gone_over_twice(value: Expression) -> Iterator[Name]:

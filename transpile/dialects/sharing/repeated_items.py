@@ -109,8 +109,9 @@ class _Repeats:
 def _repeated(node: Node) -> list[Expression]:
     """What is repeated: `[layer] * 3`, `layers + layers`, `[layer for _ in range(3)]`"""
     if isinstance(node, Binary):
+        twice = node.operator == "+" and text(node.left) == text(node.right) != ""
         sides = [node.left, node.right] if node.operator == "*" else [node.left]
-        if node.operator == "*" or node.operator == "+" and text(node.left) == text(node.right):
+        if node.operator == "*" or twice:
             return [side for side in sides if any(map(_is_one, _items(side.value)))]
     if isinstance(node, Comprehension) and isinstance(node.element, (Name, Attribute, Subscript)):
         own = {name for clause in node.clauses for name in target_names(clause.target)}

@@ -18,12 +18,14 @@ from ...facts.values.lattice import UNKNOWN, Module
 from ...model.copy import clone
 from ...model.effects import Apply, Declare, New, Support
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
-from ...model.names import bound_once, root, text
+from ...model.names import bound_once, everywhere, root, text
 from ...model.node import Expression, Node
+from ...model.operators import Binary
 from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.statements import Assign, For
 from ..attribute_reads import Reads
+from .list_growth import added, grown, is_first, is_plain
 from .submodule_paths import from_root, holds_modules, is_path, replaces, steps
 
 
@@ -69,14 +71,14 @@ class _Containers:
             if behind is not None:
                 self._put(behind, path)
         elif isinstance(made, New):
-            for i, part in enumerate(_written_out(made)):
+            for i, part in enumerate(self._written_out(made)):
                 below = Subscript(clone(path), Constant(i))
                 below.value = part.value
                 self._put(part, below)
 
     def _others(self, made: Expression) -> Iterator[tuple[int, Expression]]:
         """The parts of a container that stand elsewhere, with their paths there."""
-        parts = _written_out(made) if isinstance(made, New) else []
+        parts = self._written_out(made) if isinstance(made, New) else []
         for i, part in enumerate(parts):
             first = root(part)
             name = first.id if first is not None else ""
@@ -114,10 +116,39 @@ class _Containers:
             self._read(node, held, others)
         if len(others) == len(held.items):
             self.init.body.remove(declare)
-        for i, part in enumerate(_written_out(made)):
+        for i, part in enumerate(self._written_out(made)):
             if i in others:
                 part.replace(New(Support("Identity"), [], draws=False))
         self.read.changed()
+
+    def _written_out(self, made: New) -> list[Expression]:
+        """The parts of a container that are written out: of `nn.Sequential(a, b)`, of
+        `nn.Sequential(*[a, b])`."""
+        if not holds_modules(made) or any(made.keywords):
+            return []
+        parts = list(made.arguments)
+        if len(parts) == 1:
+            only = parts[0]
+            listed = self._elements(only.expression if isinstance(only, Starred) else only)
+            parts = parts if listed is None else listed
+        return [] if any(isinstance(p, Starred) for p in parts) else parts
+
+    def _elements(self, listed: Expression) -> list[Expression] | None:
+        """What a list holds: `[a, b]`, `[a] + [b]`, and one of this use alone that is filled by
+        `layers.append(b)`."""
+        if isinstance(listed, Display):
+            return listed.elements
+        if isinstance(listed, Binary) and listed.operator == "+":
+            left, right = self._elements(listed.left), self._elements(listed.right)
+            return None if left is None or right is None else left + right
+        begun = self._made.get(listed.id) if isinstance(listed, Name) else None
+        if not isinstance(begun, Display) or not isinstance(listed, Name):
+            return None
+        more, body = list(grown(self.init, listed.id)), self.init.body
+        named = [n for n in everywhere(self.init, Name) if n.id == listed.id]
+        plain = all(s.parent is body and is_plain(s) and not is_first(s) for s in more)
+        alone = listed.id in self._once and len(named) == len(more) + 2
+        return [e for s in (begun.parent, *more) for e in added(s)] if plain and alone else None  # type: ignore[arg-type]
 
     def _others_methods(self) -> Iterator[Function]:
         for cls in self.family:
@@ -161,16 +192,6 @@ class _Containers:
             own = Subscript(clone(node), Constant(i))
             own.value = item
             yield from_root(others[i], node.object) if i in others else own
-
-
-def _written_out(made: New) -> list[Expression]:
-    """The parts of a container that are written out: of `nn.Sequential(a, b)`."""
-    if not holds_modules(made) or any(made.keywords):
-        return []
-    parts = list(made.arguments)
-    if len(parts) == 1 and isinstance(parts[0], Display):
-        parts = list(parts[0].elements)
-    return [] if any(isinstance(p, Starred) for p in parts) else parts
 
 
 def _may_be_spelled(node: Attribute) -> bool:
