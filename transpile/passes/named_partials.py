@@ -1,5 +1,5 @@
 """A partial of torch's that writes in place and that a file gives a name to is written out where it
-is called: what it writes would be hidden behind the name.
+is called: what it writes would be hidden behind the name. So is one of checkpoint, which runs modules.
 
 activate = partial(F.relu, inplace=True)
 
@@ -171,13 +171,15 @@ def _is_partial(statement: Assign, file: File) -> bool:
 
 
 def _writes(value: Expression | None, file: File) -> bool:
-    """`partial(F.relu, inplace=True)`, which is told nothing else than constants."""
+    """`partial(F.relu, inplace=True)`, `partial(checkpoint, use_reentrant=False)`, which is told
+    nothing else than constants."""
     if not isinstance(value, Call) or not _is_of_torch(value, file):
         return False
-    inplace = is_constant(value.keyword("inplace"), True) or is_inplace(
-        last_word(value.arguments[0])
+    word = last_word(value.arguments[0])
+    inplace = is_constant(value.keyword("inplace"), True) or is_inplace(word)
+    return (inplace or word == "checkpoint") and all(
+        isinstance(a, Constant) for a in value.arguments[1:]
     )
-    return inplace and all(isinstance(a, Constant) for a in value.arguments[1:])
 
 
 def _is_of_torch(value: Call, file: File) -> bool:

@@ -32,6 +32,7 @@
     x = x.add_(y) if a else y                if a: x = x.add_(y), else: x = y
     self.w = Parameter(w) if a else w        if a: self.w = Parameter(w), else: self.w = w
     make = f if a else torch.zeros; make(n)  f(n) if a else torch.zeros(n)
+    checkpoint(self.block.__call__, x)       checkpoint(self.block, x)
     torch.nonzero(m).size(0)                 torch.count_nonzero(m).item()
     torch.cat((out, x))                      torch.cat_with_empty((out, x)), of what begins empty
     torch.arange(1, x.dim()).tolist()        list(range(1, x.dim()))

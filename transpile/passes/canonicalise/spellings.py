@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...model.expressions import Attribute, Call, Display, Subscript
-from ...model.names import dotted
+from ...model.names import dotted, is_target, own_names, root
 from ...model.node import Node
 from ...model.operators import Compare
 from ...model.statements import Assign, Delete, ExpressionStatement, For
@@ -76,6 +76,14 @@ def _asks_own(at: Site, call: Call) -> bool:
     return named and dotted(call.arguments[0]) == at.own and written(call.arguments[1]) is not None
 
 
+def _is_call_of(at: Site, asked: Attribute) -> bool:
+    """`layer.__call__` of an object that the function has, which is what the object does."""
+    first = root(asked.object) if asked.name == "__call__" and at.function is not None else None
+    if first is None or dotted(asked.object) == at.own or is_target(asked):
+        return False
+    return first.id == at.own or first.id in own_names(at.function)  # type: ignore[arg-type]
+
+
 def _is_method(call: Call, name: str) -> bool:
     return isinstance(call.function, Attribute) and call.function.name == name
 
@@ -117,6 +125,7 @@ _SPELLINGS: dict[type[Node], tuple[Spelling, ...]] = {
         _of(lambda at, s: saved(s) is not None, data),
         _of(lambda at, s: counts_places(at.scope, s), counted),
     ),
+    Attribute: (_of(_is_call_of, lambda asked: asked.object),),
     Call: (
         _of(lambda at, c: bool(at.empty) and joins_empty(at.scope, c, at.empty), joined),
         _of(lambda at, c: counts_places(at.scope, c), counted),

@@ -3,6 +3,7 @@
 Stores stay as they are, with Reads as targets; one param that is given another is a Tie.
 """
 
+from functools import partial
 from typing import Any
 
 from ...facts.modules import FIELD, is_number
@@ -150,7 +151,7 @@ def _as_value(scene: Scene, node: Attribute, value: Value) -> None:
         renamed = is_renamed(project, value.function)
         scene.changes.change(node, lambda n: _bind(n, renamed))
     elif isinstance(value, Method) and value.name == "forward":  # of a layer of torch's
-        scene.changes.change(node, lambda n: _bind(n, True))
+        scene.changes.change(node, partial(_to_module, run=_is_run(node.parent)))
     elif isinstance(value, Module) and _is_run(node.parent):
         scene.changes.change(node, lambda n: _bind(n, False))
 
@@ -158,6 +159,14 @@ def _as_value(scene: Scene, node: Attribute, value: Value) -> None:
 def _is_run(call: Node | None) -> bool:
     name = dotted(call.function) if isinstance(call, Call) else None
     return (name or "").rpartition(".")[2] in _RUNNING
+
+
+def _to_module(node: Attribute, run: bool) -> None:
+    """`self.fc` for `self.fc.forward`"""
+    module = node.object
+    node.replace(module)
+    if run and isinstance(module, Attribute):
+        _bind(module, False)
 
 
 def _bind(node: Attribute, renamed: bool) -> None:
