@@ -128,14 +128,14 @@ def _place(module: Any, name: str) -> tuple[Any, str]:
 
 
 def _named(source: Any, wanted: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """The tensors of torch's by name: of a module also those of the wanted ones that it keeps as
-    plain attributes, as what is a parameter under another configuration, or in lists and dicts."""
+    """The tensors of torch's by name: of a module also those of the wanted ones, and numbers, that
+    it keeps as plain attributes, as what is a parameter under another configuration, or in lists and dicts."""
     if isinstance(source, Mapping):
         yield from source.items()
         return
     for name in wanted:
         held = reduce(_part, name.split("."), source)
-        if hasattr(held, "detach"):
+        if hasattr(held, "detach") or isinstance(held, (int, float)):  # what it has counted
             yield name, held
     yield from source.named_parameters(remove_duplicate=False)
     yield from source.named_buffers(remove_duplicate=False)

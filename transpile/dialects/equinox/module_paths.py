@@ -21,6 +21,7 @@ from ...model.expressions import (
     Starred,
     Subscript,
 )
+from ...model.functions import is_static
 from ...model.names import bound_name, is_name, is_own, names_in, root, target_names
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Compare, Conditional, sides
@@ -48,7 +49,9 @@ class Places:
     ) -> None:
         self.function, self.gives_back = function, gives_back
         names = [p.name for p in function.parameters]
-        self.self_name = names[0] if function.owner is not None and names else None
+        owner = function.owner
+        bound = owner is not None and not is_static(function, owner)
+        self.self_name = names[0] if bound and names else None
         self.building = building
         self.own = {changed} if changed is not None else set[str]()
         if function.name == "__init__":
