@@ -1,5 +1,6 @@
 """A partial of torch's that writes in place and that a file gives a name to is written out where it
-is called: what it writes would be hidden behind the name. So is one of checkpoint, which runs modules.
+is called: what it writes would be hidden behind the name. So is one of checkpoint, by which modules
+are run.
 
 activate = partial(F.relu, inplace=True)
 

@@ -129,7 +129,8 @@ def _place(module: Any, name: str) -> tuple[Any, str]:
 
 def _named(source: Any, wanted: Iterable[str]) -> Iterator[tuple[str, Any]]:
     """The tensors of torch's by name: of a module also those of the wanted ones, and numbers, that
-    it keeps as plain attributes, as what is a parameter under another configuration, or in lists and dicts."""
+    it keeps as plain attributes, as what is a parameter under another configuration, or in lists
+    and dicts."""
     if isinstance(source, Mapping):
         yield from source.items()
         return
