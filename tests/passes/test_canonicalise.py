@@ -136,6 +136,12 @@ FILES = {
     "def f(x):\n    if THERE or x:\n        return 1\n    return 2\n": (
         "THERE = False\n\n\ndef f(x):\n    if THERE or x:\n        return 1\n    return 2\n"
     ),
+    # asked for whole, and two that decide the same
+    "try:\n    import apex\n    ONE = True\nexcept ImportError:\n    ONE = False\n"
+    "try:\n    from flash_attn import attend\n    TWO = True\nexcept ImportError:\n    TWO = False\n"
+    "if ONE and TWO:\n    print(attend)\nelse:\n    print(TWO)\n": "ONE = False\nTWO = False\nprint(TWO)\n",
+    "import a\ntry:\n    import apex\nexcept ImportError as e:\n    raise ImportError('get apex') from e\n": "import a\n",
+    "try:\n    import apex\nexcept ImportError as e:\n    raise\nprint(apex)\n": "",  # it has to be there
     "try:\n    import apex.amp as amp\n    THERE = True\nexcept ImportError:\n    THERE = False\n\n\nTHERE = THERE and ON\n\n\n"
     "def f(x):\n    return amp.f(x) if THERE else x\n": "",  # it is set again
     "try:\n    from xformers.ops import Base\n    THERE = True\nexcept ImportError:\n    THERE = False\n\n\n"

@@ -110,11 +110,12 @@ def _switches(changes: Changes, function: Function) -> None:
 
 
 def _tries(changes: Changes, scope: Scope) -> None:
+    gone = set[Node]()
     for attempt in scope.nodes(Try):
         if has_stand_in(scope, attempt):
             changes.change(attempt, without_stand_in)
         else:
-            stand_in(changes, attempt)
+            stand_in(changes, attempt, gone)
 
 
 def _choices(changes: Changes, function: Function) -> None:

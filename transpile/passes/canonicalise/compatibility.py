@@ -25,7 +25,7 @@ from functools import partial
 from ...model.constants import is_none
 from ...model.expressions import Call, Constant, Name, NamedExpression, OpaqueExpression
 from ...model.fallthrough import completes
-from ...model.libraries import canonical, computes_with_torch
+from ...model.libraries import canonical, computes_with_torch, is_built_on_torch
 from ...model.names import (
     binds,
     bound_name,
@@ -49,23 +49,31 @@ _FAILED = frozenset(("ImportError", "ModuleNotFoundError", "Exception"))
 _ACTS = (Call, NamedExpression, OpaqueExpression)
 
 
-def stand_in(changes: Changes, node: Try) -> bool:
+def stand_in(changes: Changes, node: Try, gone: set[Node]) -> bool:
     """Put what is done where the import of a try fails in its place, and decide what asks whether
-    it did; whether it is such a try, and nothing but functions would miss what it imports."""
+    it did, but for what went with another, which is put to `gone`; whether it is such a try, and
+    nothing but functions would miss what it imports."""
     scope = changes.scope
     alone = len(node.handlers) == 1 and node.final is None and isinstance(node.parent, Block)
     if not isinstance(scope, File) or not alone or not _fails(node.body):
         return False
     handler = node.handlers[0]
     caught = dotted(handler.type) if handler.type is not None else "ImportError"
-    if handler.name is not None or caught not in _FAILED:
+    ends = not completes(handler.body)  # `raise ImportError("install apex")`: it is not needed
+    if handler.name is not None and not ends or caught not in _FAILED:
         return False
-    lost = _Lost(scope, node)
-    if any(not lost.is_raised(use) for use in lost.uses):
+    lost = _Lost(scope, node, gone)
+    if any(ends or not lost.is_raised(use) for use in lost.uses):
         return False
     lost.settle(changes)
-    changes.change(node, _fall_back)
+    gone |= lost.gone
+    changes.change(node, _leave if ends else _fall_back)
     return True
+
+
+def _leave(node: Try) -> None:
+    assert isinstance(node.parent, Block)
+    node.parent.remove(node)
 
 
 def _fall_back(node: Try) -> None:
@@ -91,7 +99,8 @@ def _fails(block: Block) -> bool:
 def _is_missing(name: str) -> bool:
     if _DROPPED.match(name):
         return True
-    return computes_with_torch(name) and canonical(name) == name and name[:4] != "timm"
+    whole = is_built_on_torch(name) and "." not in name  # `import apex`, `HAS_APEX = True`
+    return (whole or computes_with_torch(name)) and canonical(name) == name and name[:4] != "timm"
 
 
 def _meant(statement: Import) -> list[str]:
@@ -103,7 +112,8 @@ class _Lost:
     """What a file loses with an import that fails: `uses` of its names, and the branches that
     those constants decide that are set where it fails."""
 
-    def __init__(self, file: File, attempt: Try) -> None:
+    def __init__(self, file: File, attempt: Try, before: set[Node]) -> None:
+        self.before = before
         handler = attempt.handlers[0].body
         tried = [attempt.body, *([attempt.orelse] if attempt.orelse is not None else [])]
         imported = {
@@ -149,10 +159,10 @@ class _Lost:
             changes.unconverted("no-rule", raised, message)
 
     def _is_gone(self, node: Node) -> bool:
-        return node in self.gone or any(around in self.gone for around in node.ancestors())
+        return any(n in self.gone or n in self.before for n in (node, *node.ancestors()))
 
     def _decide(self, node: If | Conditional) -> None:
-        way = None if self._is_gone(node) else self._truth(node.test)
+        way = None if self._is_gone(node.test) else self._truth(node.test)
         if way is None:
             return
         self.ways.append((node, way))
