@@ -12,7 +12,19 @@ from .call_flags import flags, usual_flags
 from .class_values import makers_of
 from .frame import Argument, Frame
 from .joins import join
-from .lattice import UNKNOWN, Class, Instance, Module, Object, OneOf, Open, Static, Torch, Value
+from .lattice import (
+    UNKNOWN,
+    Class,
+    Instance,
+    Module,
+    Object,
+    OneOf,
+    Open,
+    Static,
+    Torch,
+    Value,
+    classes_of,
+)
 
 _OPTIONS = ("bias", "affine", "elementwise_affine")
 
@@ -96,6 +108,16 @@ def _of_class(frame: Frame, ref: program.Class, args: list[Argument]) -> Value:
     if constructor is None:
         containers.fill_own(frame, ref, args)
     return Module(frozenset([ref]), element=facts.contents(ref))
+
+
+def fill(frame: Frame, made: Class, args: list[Argument]) -> None:
+    """Note what a partial of a class gives by name for all that it makes: what it gives by place
+    stands before what its calls give."""
+    words = [a for a in args if a.keyword]
+    for ref in classes_of(made):
+        if isinstance(ref, program.Class):
+            if constructor := frame.facts.project.find(ref, "__init__"):
+                functions.bind_arguments(frame, constructor, words)
 
 
 def layer(frame: Frame, name: str, definition: Any, args: list[Argument]) -> Value:

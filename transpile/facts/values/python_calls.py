@@ -289,6 +289,7 @@ def _partial(frame: Frame, args: list[Argument]) -> Value:
     if isinstance(name, str) and rulebook.layer(name):
         return Class(constructors.variant(frame, args[0].node, name, args[1:]))
     if isinstance(function, Class):
+        constructors.fill(frame, function, args[1:])
         return function
     if not isinstance(function, Torch):
         return UNKNOWN
