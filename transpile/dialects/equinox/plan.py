@@ -71,7 +71,7 @@ class Plan(function_body.Plan):
     def _holds(self, kept: Value | None, seen: set[Class]) -> bool:
         if isinstance(kept, Sequence):
             return any(self._holds(v, seen) for v in (kept.element, *(kept.items or ())))
-        if not isinstance(kept, Module) or kept.open:
+        if not isinstance(kept, Module) or kept.open and not kept.checked:
             return isinstance(kept, Module)
         inside = [v for _, v in kept.items or ()]
         if kept.element is not None and not inside:

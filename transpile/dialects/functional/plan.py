@@ -187,7 +187,7 @@ class Plan(function_body.Plan):
         if isinstance(kept, Sequence):
             parts = [v for v in (kept.element, *(kept.items or ())) if isinstance(v, Module)]
             return any(self._holds(part, seen, kinds) for part in parts)
-        if not isinstance(kept, Module) or kept.open:
+        if not isinstance(kept, Module) or kept.open and not kept.checked:
             return True
         inside = [v for _, v in kept.items or ()]
         if kept.element is not None and not inside:

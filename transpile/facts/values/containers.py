@@ -86,7 +86,9 @@ def _given(argument: Argument) -> tuple[list[Value], bool]:
 def _entry(value: Value, container: str) -> Value:
     if container.startswith("Parameter"):
         return Tensor(param=True)
-    return value if isinstance(value, Module) else Module(open=True)
+    if isinstance(value, Module):  # dialects see to it that what a constructor takes is no other
+        return dataclasses.replace(value, open=False) if value.checked else value
+    return Module(open=True)
 
 
 def _named_items(frame: Frame, node: Any) -> tuple[tuple[str, Value], ...] | None:

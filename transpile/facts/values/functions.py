@@ -1,11 +1,12 @@
 """Calls between the user's functions: what they give for parameters, and what they return."""
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 from ...model import expressions as nodes
 from ...model.expressions import Lambda
-from ...model.names import dotted
+from ...model.names import dotted, names_assigned
 from ...model.node import Expression
 from ...model.program import Function, Parameter
 from ..bindings.activity import free
@@ -36,15 +37,22 @@ from .lattice import (
 # --- bodies --------------------------------------------------------------------------------------
 
 
-def interpret(frame: Frame) -> None:
-    """Interpret a function inside another, where it stands."""
-    frame.facts.note(returned(frame, {}), "result", frame.function)
+def interpret(frame: Frame, function: Function) -> Iterator[tuple[str, Value]]:
+    """Interpret a function inside another, where it stands; what it has put into what is around
+    it: `layers` of `def add(size): layers.append(nn.Linear(size, size))`."""
+    env: Env = {}
+    frame.facts.note(returned(frame, env), "result", function)
+    own = [*names_assigned(function.body), *(p.name for p in function.parameters)]
+    for name in sorted(frame.closure.keys() & env.keys() - set(own)):
+        if isinstance(env[name], (Module, Sequence, Mapping)):
+            yield name, env[name]
 
 
-def returned(frame: Frame, given: Env) -> Value:
-    """What the body of a function returns, with what is known of its parameters, or given."""
+def returned(frame: Frame, env: Env) -> Value:
+    """What the body of a function returns; `env`, what is given, is then as the body leaves it."""
     assert frame.function is not None
-    frame.block(frame.function.body, parameters.bound(frame) | given)
+    env |= parameters.bound(frame) | env
+    frame.block(frame.function.body, env)
     if frame.yields is not None:
         return Sequence(frame.yields)
     return frame.result if frame.result is not None else NONE

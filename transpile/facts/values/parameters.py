@@ -187,6 +187,10 @@ def _with_default(
         whole = seen is None or seen == default
         known = default if whole and not is_open(default) else value
         return _of_classes(frame, parameter, known, seen)
+    if isinstance(default, Module) and default.classes and _constructs(frame):
+        given = default if seen in (None, NONE) else join(default, seen or default)
+        if isinstance(given, Module) and (given.checked or not given.open):
+            return _of_modules(frame, parameter, given)
     if isinstance(default, (Torch, Class, Module, Function)):
         return value
     if seen is not None and not isinstance(seen, Static):

@@ -196,7 +196,9 @@ def opaque(frame: Frame, node: nodes.OpaqueStatement, env: Env) -> None:
 def function(frame: Frame, node: Function, env: Env) -> None:
     """A function inside another is interpreted where it stands; others have their own turn."""
     if frame.facts.project.outer(node) is not None:
-        functions.interpret(frame.of_function(node, {**frame.closure, **env}))
+        inner = frame.of_function(node, {**frame.closure, **env})
+        for name, grown in functions.interpret(inner, node):
+            env[name] = join(env.get(name), grown)
         env[node.name] = lattice.Function(node)
         return
     env[node.name] = lattice.Function(node)
