@@ -144,7 +144,7 @@ def call(function, *args, state, key=None, **kwargs):
     if "key" in parameters:
         kwargs["key"] = key
     asked = "state" in parameters and parameters["state"].default is inspect.Parameter.empty
-    if asked or is_stateful(function):
+    if asked and not layer or is_stateful(function):
         return function(*args, state=state, **kwargs)
     return function(*args, **kwargs), state
 

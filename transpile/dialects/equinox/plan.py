@@ -56,7 +56,8 @@ class Plan(function_body.Plan):
             if isinstance(write.target, Read)
             and becomes_another(self.modules, self.classes_at(write.target, function), write)
         }
-        rename_parameters(self.signatures, WORDS)
+        # what takes a state is a StatefulLayer: a plain module may have a `state` of its own
+        rename_parameters(self.signatures, WORDS, WORDS - {"state"})
 
     def _is_unset(self, own: Field, array: Array | None) -> bool:
         """Whether what a field begins with is None; where torch does not save it, it may be: the

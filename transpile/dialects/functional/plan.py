@@ -64,7 +64,7 @@ class Plan(function_body.Plan):
         self.repeated = set[str]()  # the attributes under which one module may have two places
         self._aliases = {cls: self._second_names(cls) for cls in owners}
         self._registered = {cls: registered(init) for cls in owners if (init := self._init(cls))}
-        rename_parameters(self.conventions, WORDS)
+        rename_parameters(self.conventions, WORDS, WORDS)
 
     def _init(self, cls: Class) -> Function | None:
         return self.modules.constructor(cls)

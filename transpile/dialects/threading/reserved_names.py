@@ -19,15 +19,16 @@ from .signatures import Signatures
 from .threaded import Threads
 
 
-def rename_parameters(signatures: Signatures, words: Set[str]) -> None:
+def rename_parameters(signatures: Signatures, words: Set[str], of_plain: Set[str]) -> None:
     """Give other names to the user's parameters and locals that are called as what a function
-    takes; `words`: those of a dialect."""
+    takes; `words`: those of a dialect, `of_plain`: those that tell whoever calls a module of the
+    user's alone, without a state, what it takes."""
     renamed: dict[Function, dict[str, str]] = {}
     for function in signatures.functions:
         parameters = {p.name for p in function.parameters}
         own = (parameters | set(bound(function.body))) & _taken_by(signatures.of(function))
         if _is_call(function, signatures):
-            own |= parameters
+            own |= parameters & of_plain if _is_plain(function, signatures) else parameters
         if own := own & words:
             known = taken(function)
             names = {name: fresh(f"{name}_", known) for name in sorted(own)}
@@ -54,6 +55,15 @@ def _is_call(function: Function, signatures: Signatures) -> bool:
     """Whether a function is the call of a model."""
     owner = function.owner
     return function.name == "__call__" and owner is not None and signatures.modules.is_module(owner)
+
+
+def _is_plain(function: Function, signatures: Signatures) -> bool:
+    """Whether a call has no state, and its class none of torch's layers above it."""
+    assert function.owner is not None
+    lineage = signatures.modules.lineage(function.owner)
+    return not signatures.of(function).takes and not any(
+        map(signatures.modules.is_library, lineage)
+    )
 
 
 def _is_ignored(word: str, function: Function) -> bool:
