@@ -128,6 +128,7 @@ def makes_state(node: ast.AST, name: str) -> bool:
         return False
     return any(
         (isinstance(n, ast.FunctionDef) and n.name == "init_state")
+        or (isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "unsaved")  # kept from call to call
         or (isinstance(n, ast.Attribute) and n.attr == "StateIndex")
         for n in ast.walk(node)
     )

@@ -11,8 +11,8 @@ def scan_layers(layers, params, x, *args, key=None, training=False, **kwargs):
     keys = split(key, len(named))
     trees = [params[name] for name, _ in named]
 
-    def turn(layer, x, params, key):
-        return layer.apply(params, {}, x, *args, key=key, training=training, **kwargs)[0]
+    def turn(layer, x, params, layer_key):
+        return layer.apply(params, {}, x, *args, key=layer_key, training=training, **kwargs)[0]
 
     if (
         len(named) > 1

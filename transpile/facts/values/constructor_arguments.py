@@ -3,10 +3,10 @@
 from typing import Any
 
 from ...model.constants import is_none
-from ...model.expressions import Attribute, Call, Name
+from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.names import dotted, everywhere
-from ...model.node import Expression
-from ...model.operators import Boolean, Compare, Conditional, sides
+from ...model.node import Expression, Node
+from ...model.operators import Boolean, Compare, Conditional, Unary, sides
 from ...model.program import Function
 from ...model.statements import Assign, ExpressionStatement, If
 from .frame import Frame
@@ -29,12 +29,18 @@ def gives_values(function: Function | None, name: str) -> bool:
 
 def is_taken_once(function: Function | None, name: str) -> bool:
     """Whether a list that a constructor is given goes to one place, but for what asks for its
-    length or whether it is there: what two places hold would be one module with two names."""
+    length, whether it is there, or an attribute of an item, `layers[0].width`: what two places hold
+    would be one module with two names."""
     found = function.body.walk() if function is not None else ()
     reads = [n.parent for n in found if isinstance(n, Name) and n.id == name]
     asking = (Compare, Conditional, If)
-    taken = [r for r in reads if not isinstance(r, asking)]
+    taken = [r for r in reads if not isinstance(r, asking) and not _is_asked(r)]
     return sum(not isinstance(r, Call) or dotted(r.function) != "len" for r in taken) == 1
+
+
+def _is_asked(item: Node | None) -> bool:
+    number = isinstance(item, Subscript) and isinstance(item.index, (Constant, Unary))
+    return number and isinstance(item.parent, Attribute)  # type: ignore[union-attr]
 
 
 def stood_for(function: Function | None, name: str) -> Expression | None:
