@@ -639,6 +639,8 @@ def test_an_empty_line_stands_below_the_fields():
 CALLED = {
     "made_by_none": ('layer = nn.taking(norm_layer, "params")', 'x = self.norm(params["norm"], x)'),
     "made_by_several_classes": ('layer = nn.taking(layer, "params", "state", ', 'x, state["body"] = self.body(params["body"]'),
+    "left_empty": ('return self.norm(params["norm"], self.fc(params["fc"], x))', "self.end = nn.Identity()"),
+    "asked_of_the_first": ('x, mean = layer(params["layers"][name], x)', "def __call__(self, params, x):"),
     "keys_of_own_dicts": ('x = b(params[name], x)', 'x = self[k](params[k], x)'),
 }
 

@@ -24,6 +24,7 @@
     @staticmethod f; self.f(self, x)         f; self.f(x)
     sum(map(lambda f: f(x), self.fs))        sum(f(x) for f in self.fs)
     nn.Sequential(self.a, self.b)(x)         self.b(self.a(x))
+    self.skip = nn.Sequential(), left empty  self.skip = nn.Identity()
     return nn.Sequential(*layers)(x)         for layer in layers: x = layer(x); return x
     return reduce(lambda h, f: f(h), fs, x)  h = x; for f in fs: h = f(h); return h
     a, b = map(self.encode, images)          a, b = (self.encode(x) for x in images)

@@ -12,6 +12,7 @@ return nn.Sequential(*layers)(x)                  →   for layer in layers:
                                                        return x
 nn.Sequential(self.a, nn.ReLU(), self.b)(x)       →   self.b(nn.ReLU()(self.a(x)))
 s = nn.Sequential(self.a, self.b); s(x) + s(y)    →   self.b(self.a(x)) + self.b(self.a(y))
+self.skip = nn.Sequential()                       →   self.skip = nn.Identity()
 """
 
 from typing import NamedTuple
@@ -34,9 +35,12 @@ from ...model.names import (
     bound_once,
     calls_of,
     dotted,
+    everywhere,
     imported,
     is_augmented,
+    is_called,
     is_name,
+    is_target,
     last_word,
     names_in,
     own_names,
@@ -44,11 +48,12 @@ from ...model.names import (
     root,
 )
 from ...model.node import Expression, Node, Statement
-from ...model.operators import Binary, Unary
+from ...model.operators import Binary, Compare, Conditional, Unary, sides
 from ...model.program import Function, Parameter, Scope
-from ...model.statements import Assign, Block, ExpressionStatement, For, Return
+from ...model.statements import Assign, Block, ExpressionStatement, For, If, Return
 from .by_name import plain_call
 
+_SEQUENTIAL = "torch.nn.Sequential"
 _IN_ORDER = (Attribute, Binary, Call, Display, Starred, Subscript, Unary)
 
 
@@ -200,3 +205,43 @@ def nested(call: Call) -> Expression:
     for layer in call.function.arguments:
         made = Call(clone(layer), [made])
     return made
+
+
+# --- a Sequential of nothing ---------------------------------------------------------------------
+
+
+def is_left_empty(method: Function | None, call: Call) -> bool:
+    """`self.skip = nn.Sequential() if same else nn.Conv2d(n, m, 1)`, into which nothing is put: it
+    is only set, called, or asked for; and no other Sequential may be in its place."""
+    if call.arguments or not isinstance(call.function, Attribute) or method is None:
+        return False
+    if imported(method, call.function) != _SEQUENTIAL or method.file is None:
+        return False
+    stored = call.parent
+    while isinstance(stored, Conditional):
+        stored = stored.parent
+    target = stored.targets[0] if isinstance(stored, Assign) else None
+    if not isinstance(target, Attribute) or dotted(target.object) != method.receiver:
+        return False
+    named = [n for n in everywhere(method.file, Attribute) if n.name == target.name]
+    said = any(c.constant == target.name for c in everywhere(method.file, Constant))
+    by_name = (c for c in everywhere(method.file, Call) if dotted(c.function) == "getattr")
+    computed = any(not isinstance(c.arguments[-1], Constant) for c in by_name if c.arguments)
+    return not said and not computed and all(_keeps_empty(n, method) for n in named)
+
+
+def _keeps_empty(named: Attribute, method: Function) -> bool:
+    around = named.parent
+    if is_target(named) and isinstance(around, Assign):
+        made = [s for s in sides(around.expression) if isinstance(s, Call) and s.arguments]
+        return not around.operator and all(
+            imported(method, call.function) != _SEQUENTIAL for call in made
+        )
+    asked = isinstance(around, Compare) or isinstance(around, If) and around.test is named
+    held = isinstance(around, Call) and imported(method, around.function) == _SEQUENTIAL
+    return asked or held or is_called(named)
+
+
+def identity(call: Call) -> Call:
+    assert isinstance(call.function, Attribute)
+    return Call(Attribute(call.function.object, "Identity"), [])

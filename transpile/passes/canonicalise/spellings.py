@@ -35,7 +35,7 @@ from .contexts import imported_context, renames_context
 from .counts import counted, counts_places, listed_range, lists_range
 from .maps import listed, mapped, maps_calls
 from .params import makes_buffer, parameter, registered
-from .reductions import nested, nests
+from .reductions import identity, is_left_empty, nested, nests
 from .super_calls import is_long_super, names_base, short_super, through_super
 from .tables import WALKS, data, is_entry, over_children, over_modules, placed, put, saved, walk
 
@@ -132,6 +132,7 @@ _SPELLINGS: dict[type[Node], tuple[Spelling, ...]] = {
         _of(lambda at, c: lists_range(at.scope, c), listed_range),
         _of(lambda at, c: is_cast(at.scope, c), lambda c: c.arguments[1]),
         _of(lambda at, c: nests(at.scope, c), nested),
+        _of(lambda at, c: is_left_empty(at.method, c), identity),
         lambda at, c: parameter(at.scope, c),
         _of(is_long_super, short_super),
         _of(names_base, through_super),
