@@ -53,7 +53,7 @@ def new(low: Lowering, node: Call) -> None:
 
     def edit(node: Call) -> None:
         if name is not None:
-            _as_flax_has_it(node, name)
+            as_flax_has_it(node, name)
         if needs is None:
             node.function.wrap(lambda f: f)
             made = Call(low.support("build"), [node.function, *node.arguments])
@@ -79,7 +79,8 @@ def replaced(low: Lowering, function: Expression) -> str | None:
     return None
 
 
-def _as_flax_has_it(node: Call, name: str) -> None:
+def as_flax_has_it(node: Call, name: str) -> None:
+    """A layer's arguments, as Flax takes them."""
     for argument, word in list(zip(node.arguments, node.keywords)):
         position = node.arguments.index(argument)
         surplus = word is None and position >= KEPT.get(name, 99)
@@ -125,7 +126,7 @@ def apply(low: Lowering, node: Call) -> None:
         plain = Call(node.function, node.arguments, node.keywords)
         node.become(plain)
         if above is not None and low.plan.is_library(above) and above.name in REPLACED:
-            _as_flax_has_it(plain, above.name)
+            as_flax_has_it(plain, above.name)
         plain.append(given, word)
 
     low.edits.change(node, edit)

@@ -10,6 +10,8 @@ from ...model.statements import Assign, Block, ExpressionStatement, If, Pass
 from ...source.lower_ast import expression
 from ..parameters import add_keyword, conclude
 from ..walk_order import names_in_order
+from .calls import as_flax_has_it
+from .layers import LEFT_OUT
 from .lowering import Lowering, nnx
 
 RNGS = "nnx.Rngs"
@@ -149,6 +151,13 @@ def _constructor(low: Lowering, node: Class) -> Function:
         if plan.takes.get(above) == "rngs":
             call.append(Name("rngs"), "rngs")
     statements: list[Statement] = [ExpressionStatement(call)] if above is not None else []
+    layer = (plan.project.torch_base(node) or "").rpartition(".")[2]
+    if layer in LEFT_OUT and above is not None and plan.is_library(above):
+        as_flax_has_it(call, layer)
+        methods = plan.modules.home(node).methods(node).values()
+        read = {n.name for m in methods for n in m.nodes(Attribute)}
+        for name in read.intersection(LEFT_OUT[layer]):
+            statements.append(Assign([Attribute(Name("self"), name)], Name(name)))
     statements.append(_stream("self", plan.noise_name(node)))
     if plan.has_own_mode(node):
         statements.append(_set("self", plan.mode(node)))
