@@ -11,6 +11,7 @@ from .verified import verify
 
 # What a dialect says of a program that it has no form for, or tells of, is tested beside that.
 APART = {
+    ("buffers_of_a_layer_by_number", "equinox"),  # reported: a buffer without a field
     ("closures", "flax"),
     ("constants_in_lists", "equinox"),  # reported: they would be trained
     ("listed_at_times", "equinox"),  # the same

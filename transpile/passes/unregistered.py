@@ -100,14 +100,15 @@ def _report(changes: Changes, held: list[Any], modules: Modules) -> None:
 
 def _kept(method: Function, me: str) -> set[str]:
     """The lists and dicts on self, and local names of such, by which a method registers no module
-    that it makes."""
+    that it makes; not `self.blocks` where it is a ModuleList in the end."""
     found = set[str]()
+    registered = {d.name for d in method.nodes(Declare) if d.kind == SUBMODULE}
     for assign in method.nodes(Assign):
         target, value = assign.targets[0], assign.expression
         if assign.operator or value is None:
             continue  # what it is added to may be a ModuleList
         if isinstance(target, Attribute) and dotted(target.object) == me:
-            if isinstance(value.value, (Sequence, Mapping)):
+            if target.name not in registered and isinstance(value.value, (Sequence, Mapping)):
                 names = {f"{me}.{target.name}", *([value.id] if isinstance(value, Name) else [])}
                 found |= set() if any(hands_on(method, name) for name in names) else names
     return found

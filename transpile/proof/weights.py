@@ -94,9 +94,12 @@ def _fill(
             _check_constant(module, f"{tail}{name}", value)
     for name, child in children.items():
         if _declares(child):
+            is_buffer = type(child).__name__ == "Buffer"
             if name in direct:
-                (state if type(child).__name__ == "Buffer" else params)[name] = direct[name][1]
-            (params if type(child).__name__ == "Buffer" else state).setdefault(name, {})
+                (state if is_buffer else params)[name] = direct[name][1]
+            other, own = (params, own_params) if is_buffer else (state, own_state)
+            if own is None or name in own:  # not of a layer with an `init` of its own
+                other.setdefault(name, {})
             continue
         inner = getattr(original, _theirs(name), None) if original is not None else None
         if inner is None and original is not None and hasattr(original, "_modules"):

@@ -11,13 +11,7 @@ from ...facts.values.lattice import Instance, Mapping, Module, Sequence, Tensor
 from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.effects import Declare, NewArray, Put, Read, Tie, Write
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Constant,
-    Name,
-    Subscript,
-)
+from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.names import dotted
 from ...model.node import Expression, Statement
 from ...model.operators import Binary, Compare, Conditional, sides
@@ -140,7 +134,7 @@ def assign(low: Lowering, node: Assign) -> None:
     if is_none(value) and any(low.plan.is_data(cls, n) for n in names):
         low.edits.change(node, lambda n: n.expression.replace(Call(nnx("data"), [Constant(None)])))
     elif listed and (
-        any(low.plan.becomes_module(cls, n) for n in names) or keeps_modules(low, node, cls)
+        keeps_modules(low, node, cls) or any(low.plan.becomes_module(cls, n) for n in names)
     ):
         low.edits.change(node, lambda n: tell(n.expression))
     elif names and (

@@ -195,6 +195,9 @@ def _bind_entry(frame: Frame, target: nodes.Subscript, value: Value, env: Env) -
     elif isinstance(holder, nodes.Attribute) and isinstance(held, Mapping):
         if frame.cls is not None and isinstance(value, (Module, Tensor)):
             store(frame, holder, _with_entry(held, value), env)
+    elif isinstance(holder, nodes.Attribute) and isinstance(held, Sequence):
+        if isinstance(value, (Module, Sequence)):
+            store(frame, target, value, env)
     elif isinstance(holder, nodes.Name) and holder.id in env:
         old = env[holder.id]
         if isinstance(old, Sequence):
@@ -250,9 +253,9 @@ def store(frame: Frame, target: Expression, value: Value, env: Env) -> None:
                 frame.facts.set_attribute(frame.cls, target.name, value)
         elif isinstance(owner, Module) and owner.is_bare:
             store(frame, target.object, owner.with_part(target.name, value), env)
-    elif isinstance(target, nodes.Subscript) and isinstance(value, Module):
+    elif isinstance(target, nodes.Subscript):
         holder = frame.facts.of(target.object)
-        if isinstance(holder, Module):
+        if isinstance(holder, Module) and isinstance(value, Module) or isinstance(holder, Sequence):
             element = join(holder.element, value)
             grown = dataclasses.replace(holder, element=element, items=None)
             store(frame, target.object, grown, env)
