@@ -4,7 +4,9 @@ from torch import nn
 
 
 def drop(x, p, train, inplace=False):
-    return F.dropout(x if inplace else x * 1, p, train)
+    if inplace:
+        return x * p
+    return F.dropout(x, p, train)
 
 
 class Drop(nn.Dropout):
@@ -21,8 +23,9 @@ class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.fc = nn.Linear(4, 4)
-        self.drop = Drop(0.2)
-        self.plain = Plain()
+        self.drop = Drop(0.2, True)
+        self.named = Drop(p=0.2, inplace=True)
+        self.plain = Plain(0.5, True)
 
     def forward(self, x, y):
-        return self.drop(self.fc(x)) + self.plain(y)
+        return self.drop(self.fc(x)) + self.plain(self.named(y))

@@ -17,6 +17,7 @@ from ...model.effects import Apply, Key, Support
 from ...model.expressions import Attribute, Call, Constant, Starred
 from ...model.names import dotted
 from ...model.node import Node
+from ...model.program import Class as ModuleClass
 from ...model.program import Function
 from ...source.lower_ast import expression
 from . import foreign_libraries, promotion, tests
@@ -24,7 +25,7 @@ from .bind import arguments_of
 from .checkpoints import is_run_again, run_again
 from .conversion import Conversion
 from .element_indices import element_index
-from .layers import initialised, layer, of_handed_class, of_partial
+from .layers import inherited, initialised, layer, of_handed_class, of_partial
 from .literals import known, literal
 from .methods import method, method_of
 from .names import reference
@@ -47,9 +48,10 @@ def called(c: Conversion, node: Node) -> bool:
     if value == ARRAY_TYPE:
         _of_type(c, node)
         return True
-    if isinstance(value, Class) and (rule := c.constructed_by(value.ref)) is not None:
+    made = value.ref if isinstance(value, Class) else None
+    if isinstance(made, ModuleClass) and (rule := c.constructed_by(made)) is not None:
         c.visit(node.function)
-        initialised(c, node, rule, through_super=True)
+        inherited(c, node, rule, made)
         return True
     if of_handed_class(c, node, value):
         return True

@@ -3,12 +3,13 @@
 from ...facts.values.class_values import named_classes
 from ...facts.values.lattice import NONE, PLACED, Class, Instance, Mapping, Torch, Value
 from ...model.effects import New, Support
-from ...model.expressions import Call
+from ...model.expressions import Attribute, Call
 from ...model.layers import layers
 from ...model.names import dotted
 from ...model.node import Expression
 from ...model.operators import Conditional
 from ...model.positions import source_of
+from ...model.program import Class as ModuleClass
 from ...model.rulebook import Definition, Parameter
 from ...rule import PLACEMENT
 from .bind import Argument, arguments_of
@@ -44,10 +45,22 @@ def layer(c: Conversion, node: Call, name: str, rule: Definition) -> None:
 
 
 def initialised(c: Conversion, node: Call, rule: Definition, through_super: bool) -> None:
-    """`nn.Linear.__init__(self, 3, 4)`, or the same by super(), or by the name of a class that
-    inherits it: its arguments are those of the layer.
-    """
+    """`nn.Linear.__init__(self, 3, 4)`, or the same by super(): its arguments are the layer's."""
     _built(c, node, rule, 0 if through_super else 1, make=False)
+
+
+def inherited(c: Conversion, node: Call, rule: Definition, cls: ModuleClass) -> None:
+    """The call of a class that has the constructor of a layer."""
+    project = c.facts.project
+    order = [one for one in project.order(cls) if isinstance(one, ModuleClass)]
+    methods = [m for one in order for m in project.methods(one).values()]
+    read = (n for m in methods for n in m.nodes(Attribute) if n.name == "inplace")
+    _built(c, node, rule, 0, make=False, asked=any(not _told_torch(n) for n in read))
+
+
+def _told_torch(node: Attribute) -> bool:
+    """Whether it is an argument of a function of torch's: `F.dropout(x, self.p, self.inplace)`"""
+    return isinstance(node.parent, Call) and isinstance(node.parent.function.value, Torch)
 
 
 def of_handed_class(c: Conversion, node: Call, value: Value) -> bool:
@@ -75,10 +88,16 @@ def of_partial(c: Conversion, node: Call, name: str) -> bool:
     return True
 
 
-def _built(c: Conversion, node: Call, rule: Definition, own: int, make: bool = True) -> None:
-    """Take away what a constructor is told of placement, behind some arguments of its own."""
+def _built(
+    c: Conversion, node: Call, rule: Definition, own: int, make: bool = True, asked: bool = False
+) -> None:
+    """Take away what a constructor is told of placement, behind some arguments of its own; `asked`:
+    but for `inplace`, which is read."""
     try:
         left = left_out(c, rule, arguments_of(node)[own:])
+        if asked:
+            surplus = next((a for a in left if a.keyword is None), None)
+            left = [a for a in left if a.keyword != "inplace" and a is not surplus]
         if (layer := c.facts.layer(rule.name)) is not None:
             refuse(layer, arguments_of(node)[own:])
     except Refused as refused:
