@@ -318,6 +318,8 @@ def modules(module):
 def in_order(module):
     """What a module has by name, as it was set: after a split and a merge Flax has it by the
     alphabet."""
+    if isinstance(module, nnx.List):
+        return {str(i): value for i, value in enumerate(module)}
     held = vars(module)
     order = [name for name in getattr(module, "_order", ()) if name in held]
     return {**{name: held[name] for name in order}, **held}
@@ -328,6 +330,15 @@ def named_children(module):
     for name, child in in_order(holder).items():
         if isinstance(child, nnx.Module):
             yield name, child
+
+
+def taken_out(layers, index=-1):
+    """A layer that is taken out of a list: those behind it are numbered anew."""
+    layer = layers.pop(index)
+    last = str(len(layers))
+    if hasattr(layers, last):  # Flax has left it there a second time
+        delattr(layers, last)
+    return layer
 
 
 def children(module):

@@ -131,6 +131,11 @@ class _Numbered(_Container):
         for i, value in enumerate(left):
             self.add_module(str(i), value)
 
+    def pop(self, index=-1):
+        module = self[index]
+        del self[index]
+        return module
+
     def name(self, index):
         """The name of the layer at an index, which may be negative."""
         return self.layers()[index][0]

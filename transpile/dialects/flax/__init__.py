@@ -30,7 +30,7 @@ from ...model.operators import Binary
 from ...model.program import Class, File, Function
 from ...model.project import Project
 from ...model.renaming import rename_locals
-from ...model.statements import Assign
+from ...model.statements import Assign, Delete
 from ...source.formatting import format_all
 from ...source.splice import write as text_of
 from .. import (
@@ -91,6 +91,7 @@ HANDLERS: dict[type, Callable[[Lowering, Any], None]] = {
     Support: calls.support,
     BoundMethod: calls.bound_method,
     Binary: containers.joined,
+    Delete: containers.taken_out,
     Detached: calls.detached,
     Put: calls.put,
     Shape: calls.shape,

@@ -28,6 +28,7 @@ from .. import leaf_nodes
 from ..faults import raising
 from ..sharing.ties import run_by
 from .checkpoints import checkpoint
+from .containers import taken_out
 from .control import scan_layers
 from .evaluation import drawn_in_training
 from .layers import DEFAULTS, HANDED, KEPT, LEFT_OUT, METHODS, RENAMED, REPLACED, UNWRITTEN
@@ -167,6 +168,7 @@ def call(low: Lowering, node: Call) -> None:
     else:
         handed(low, node)
         walked(low, node)
+        taken_out(low, node)
 
 
 def handed(low: Lowering, node: Call) -> None:

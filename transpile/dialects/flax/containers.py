@@ -2,16 +2,27 @@
 
 self.stacks = []                         self.stacks = nnx.List()
 self.stacks.append([fc, norm])           self.stacks.append(nnx.List([fc, norm]))
+del self.layers[-1]                      nn.taken_out(self.layers, -1)
 """
+
+from functools import partial
 
 from ...facts.values.lattice import Mapping, Module, Sequence, Value
 from ...model.effects import New, Support
-from ...model.expressions import Attribute, Call, Comprehension, Dictionary, Display, Starred
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Dictionary,
+    Display,
+    Starred,
+    Subscript,
+)
 from ...model.names import dotted
-from ...model.node import Expression
+from ...model.node import Expression, Node
 from ...model.operators import Binary, sides
 from ...model.program import Class
-from ...model.statements import Assign
+from ...model.statements import Assign, Delete, ExpressionStatement
 from ..sharing.list_growth import added, grown, holds_modules, is_trained
 from .lowering import Lowering, nnx
 
@@ -48,6 +59,23 @@ def joined(low: Lowering, node: Binary) -> None:
     """`self.encoder + self.decoder` of two lists of modules, which NNX does not add."""
     if node.operator == "+" and (_is_list(node.left.value) or _is_list(node.right.value)):
         low.edits.replace(node, lambda n: Display("list", [*_spread(n.left), *_spread(n.right)]))
+
+
+def taken_out(low: Lowering, node: Delete | Call) -> None:
+    """`del layers[0]`, `layers.pop(0)`: what NNX's own leaves behind counts among the modules."""
+    item = node.targets[0] if isinstance(node, Delete) else node.function
+    deletes = isinstance(node, Delete) and isinstance(item, Subscript) and len(node.targets) == 1
+    pops = isinstance(node, Call) and isinstance(item, Attribute) and item.name == "pop"
+    if (deletes or pops) and _is_list(item.object.value):  # type: ignore[attr-defined]
+        low.edits.replace(node, partial(_taken_out, low.support("taken_out")))
+
+
+def _taken_out(function: Expression, node: Node) -> Node:
+    if isinstance(node, Call):
+        holder = node.function.object  # type: ignore[attr-defined]
+        return Call(function, [holder, *node.arguments], [None, *node.keywords])
+    item = node.targets[0]  # type: ignore[attr-defined]
+    return ExpressionStatement(Call(function, [item.object, item.index]))
 
 
 def _spread(side: Expression) -> list[Expression]:
