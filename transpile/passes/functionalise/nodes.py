@@ -74,6 +74,14 @@ def in_dtype(target: Expression, new: Expression) -> Expression:
     return method(new, "to", [attribute(clone(target), "dtype", DTYPE)])
 
 
+def fits(target: Expression, new: Expression) -> bool:
+    """Whether what is put into a place is of its kind, as far as that is known."""
+    old, given = target.value, new.value
+    if not isinstance(old, Tensor) or not isinstance(given, Tensor) or old.narrow:
+        return False
+    return old.kind == given.kind or old.kind in (None, "f")
+
+
 def put(base: Expression, index: Expression, how: str, new: Expression) -> Put:
     made = Put(base, index, how, new)
     made.value = base.value or Tensor()

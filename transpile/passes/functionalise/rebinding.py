@@ -50,6 +50,7 @@ _UNKNOWN = "an in-place operation on an expression whose memory is not known"
 
 # Methods of tensors, and what they are as a way to put something into an array.
 _UPDATES = {"add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "pow": "power"}
+_UPDATES["copy_"] = "set"  # which spreads the new value too
 
 
 def rebind(
@@ -160,12 +161,12 @@ def _put(frame: Frame, subject: Any, value: Expression) -> Expression | None:
         return None
     how, given = "set", value
     if isinstance(value, Call) and isinstance(value.function, Attribute):
-        plain = len(value.arguments) == 1 and value.keywords == [None]
-        word = _UPDATES.get(value.function.name)
+        word = _UPDATES.get(value.function.name) if value.keywords == [None] else None
         same = value.function.object is subject or is_same(value.function.object, subject)
-        if same and word is not None and plain:
-            if not isinstance(value.arguments[0], Starred):
-                how, given = word, value.arguments[0]
+        if same and word is not None:
+            new = value.arguments[0]
+            if not isinstance(new, Starred) and (word != "set" or nodes.fits(subject, new)):
+                how, given = word, new
     base, index = stripped(subject.object, frame.views), clone(subject.index)
     if isinstance(value, Put) and is_same(value.base, subject) and not _is_through(value):
         inner = _joined(subject.index, value.index)
