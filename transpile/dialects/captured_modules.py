@@ -59,11 +59,13 @@ def refuse(project: Project, modules: Modules, reports: Reports) -> None:
 def refuse_given(
     project: Project, modules: Modules, reports: Reports, kinds: tuple[type[Expression], ...]
 ) -> None:
-    """Let each param raise that the constructor of another module is given and keeps."""
+    """Let each param raise that the constructor of another module is given and keeps, or a method
+    that sets it somewhere: `self.head.tie(self.tokens.weight)`."""
     classes = filter(modules.is_module, project.classes())
     for method in [m for cls in classes for m in project.methods(cls).values()]:
-        for node in [n for n in method.body.walk() if isinstance(n, New)]:
-            for given in [a for a in _kept_by(node, modules) if isinstance(a, kinds)]:
+        for node in [n for n in method.body.walk() if isinstance(n, Call)]:
+            asked = kinds if isinstance(node, New) else (Name, Read)
+            for given in [a for a in _kept_by(node, modules) if isinstance(a, asked)]:
                 if _is_param(given):
                     reports.unconverted("tied-weight", given, GIVEN)
 
@@ -123,13 +125,16 @@ def _set_by_decorator(method: Function, cls: Class, project: Project) -> Iterato
                     yield assign.expression
 
 
-def _kept_by(new: New, modules: Modules) -> list[Expression]:
-    """The arguments of a module that its constructor keeps as they are."""
-    value = new.value
-    classes = modules.classes_of(value.refs) if isinstance(value, Module) else []
-    made = [modules.find(c, "__init__") for c in classes if c.file in modules.project.names]
-    inits = [f for f in made if f is not None]
-    return [a for a in new.arguments if any(_keeps(f, parameter_for(new, a, f)) for f in inits)]
+def _kept_by(call: Call, modules: Modules) -> list[Expression]:
+    """The arguments that the constructor of a module, or another function, keeps as they are."""
+    value = call.value
+    if isinstance(call, New):
+        classes = modules.classes_of(value.refs) if isinstance(value, Module) else []
+        made = [modules.find(c, "__init__") for c in classes if c.file in modules.project.names]
+        runs = {f for f in made if f is not None}
+    else:
+        runs = _called(call)
+    return [a for a in call.arguments if any(_keeps(f, parameter_for(call, a, f)) for f in runs)]
 
 
 def _is_param(node: Expression) -> bool:
@@ -138,19 +143,36 @@ def _is_param(node: Expression) -> bool:
     return is_param(node.value)
 
 
-def _keeps(init: Function, name: str) -> bool:
-    """Whether a constructor sets an attribute to what it is given, or hands it on to another."""
-    for node in (n for n in init.body.walk() if isinstance(n, Name) and n.id == name):
+def _keeps(function: Function, name: str, seen: frozenset[Function] = frozenset()) -> bool:
+    """Whether a constructor, or a function that it calls, sets an attribute to what it is given, or
+    hands it on to another constructor."""
+    names, reads = {name}, [n for n in function.body.walk() if isinstance(n, Name)]
+    for node in reads:
         around = node.parent
-        if isinstance(around, Write) and around.value is node:
+        if node.id not in names:
+            continue
+        if isinstance(around, Write) and around.value is node and not around.detached:
             return True
         declared = isinstance(around, Declare) and around.kind in ("field", "submodule")
         plain = type(around) is Assign or declared
         if isinstance(around, Assign) and plain and around.expression is node:
-            return any(isinstance(target, Attribute) for target in around.targets)
+            if any(isinstance(target, Attribute) for target in around.targets):
+                return True
+            names.update(target.id for target in around.targets if isinstance(target, Name))
         if isinstance(around, New) and not isinstance(around.function, Support):
             return True
+        if isinstance(around, Call) and node in around.arguments:
+            for called in _called(around) - seen - {function}:
+                if _keeps(called, parameter_for(around, node, called), seen | {function}):
+                    return True
     return False
+
+
+def _called(call: Call) -> set[Function]:
+    """The functions of the project that a call is known to run."""
+    value = call.function.value
+    several = value.several if isinstance(value, Functions) else (value,)
+    return {one.function for one in several if isinstance(one, Bound)}
 
 
 def _kept(method: Function, modules: Modules) -> Iterator[Expression]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..facts.values.calls import is_super
 from ..facts.values.lattice import Module
+from ..facts.values.solve import with_callers
 from ..model.effects import Apply, Write
 from ..model.expressions import Attribute, Call, Constant
 from ..model.names import dotted
@@ -25,22 +26,27 @@ from .pass_ import Changes, Pass
 _RESETS = frozenset(("reset_parameters", "_reset_parameters", "reset_running_stats"))
 _OWN = "torch's {} is no method of a layer here: write what it does"
 _WHY = "layers have no such method here, and this one may have other values by now: write them"
+_LATER = (
+    "layers have no such method here, so that this resets them while a model is built alone: build "
+    "another model"
+)
 
 
 def run(project: Project, facts: Any) -> list[Changes]:
     """Take the resets of layers out of what builds models."""
-    found = []
-    for function in project.functions():
-        changes = Changes(function)
+    found = {function: Changes(function) for function in project.functions()}
+    first: set[Function] = set()
+    for function, changes in found.items():
         _own(changes, function, facts)
         for call, classes in _resets(function, facts):
-            if _is_first(call, classes, function, facts):
-                changes.replace(call, Constant(None))
-            else:
+            if not _is_first(call, classes, function, facts):
                 changes.unconverted("unsupported", call, _WHY)
-        if changes:
-            found.append(changes)
-    return found
+                continue
+            changes.replace(call, Constant(None))
+            first.add(function)
+    for function, call in _later(first, facts):
+        found[function].unconverted("unsupported", call, _LATER)
+    return [changes for changes in found.values() if changes]
 
 
 def _own(changes: Changes, function: Function, facts: Any) -> None:
@@ -86,13 +92,32 @@ def _is_first(call: Call, classes: list[Class], function: Function, facts: Any) 
     if function not in built or any(_calls(file, function.name) for file in project.ordered):
         return False
     for other in project.functions():
-        if other not in built and _calls(other, function.name):
-            return False
         for write in other.nodes(Write):
             if _is_of(write.target.object, classes, facts):
                 if not _is_behind(write, call, function):
                     return False
     return True
+
+
+def _later(first: set[Function], facts: Any) -> Iterator[tuple[Function, Call]]:
+    """The calls that may reset, in a model that has been built, what is left out of these."""
+    built = facts.stages.built
+    resetting = {f for f in with_callers(facts.calls.graph, first, built) if f.name != "__init__"}
+    names = {f.name for f in resetting}
+    for function in (f for f in facts.project.functions() if f not in built):
+        for call in function.nodes(Call, Apply):
+            method = call.function
+            if isinstance(method, Attribute) and method.name in names:
+                if _may_run(method, resetting, facts):
+                    yield function, call
+
+
+def _may_run(method: Attribute, functions: set[Function], facts: Any) -> bool:
+    held = method.object.value
+    known = isinstance(held, Module) and not held.open
+    classes = facts.modules.classes_of(held.refs) if known else []
+    below = [one for cls in classes for one in (cls, *facts.modules.below(cls))]
+    return not classes or any(facts.modules.find(c, method.name) in functions for c in below)
 
 
 def _calls(scope: Scope, name: str) -> bool:

@@ -28,10 +28,10 @@ from ..support import layer_classes, support_file
 from ..support.definitions import PRELUDES, Prelude, Rules, prelude
 from ..threading.properties import as_methods
 from ..threading.reserved_names import refuse_taken
-from ..threading.signatures import Signatures
 from . import module_level
 from .classes import ClassWriter
 from .configs import freeze
+from .conventions import Conventions
 from .layers import UNWRITTEN, named
 from .plan import WORDS as TAKEN
 from .plan import Plan
@@ -69,7 +69,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     free_abstract(project, facts.modules)
     there = Prelude(existing or "", "~")
     rename_methods(project, reports, ["inference"])  # eqx.nn.inference_mode sets all such fields
-    solve = lambda: Signatures(project, facts, there.names())
+    solve = lambda: Conventions(project, facts, there.names())
     signatures = as_methods(project, solve, lambda t: t.takes or t.draws, reports)
     plan = Plan(project, facts, signatures, lists.names)
     walk_order.keep_order(project, facts, plan.ordered, walk_order.ALL)

@@ -268,6 +268,8 @@ _BEGUN = (
     "this writes what changes as the model runs, of which there is none yet: set it where it begins"
 )
 
+_AGAIN = "this sets what a module holds, which only its constructor can: build another one"
+
 
 def refuse(running: Running, building: bool, signatures: Signatures, reports: Reports) -> None:
     """Let the statements of a function raise that have no form."""
@@ -288,6 +290,9 @@ def refuse(running: Running, building: bool, signatures: Signatures, reports: Re
             call.replace(dry_run(call))
         elif not running.begun(call):
             reports.unconverted("state-in-constructor", call, _BEGUN)
+    for call in () if building else list(function.nodes(Apply, Call)):
+        if not signatures.filling.isdisjoint(signatures.targets(call) or ()):
+            reports.unconverted("parameter-write", call, _AGAIN)
     for assign in () if building else function.nodes(Assign):
         if any(map(is_part_of_module, assign.targets)):
             reports.refuse("parameter-write", assign, _REFUSED[Declare][1])

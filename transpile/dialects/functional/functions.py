@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Method, Module
 from ...model.copy import clone
-from ...model.effects import Declare, New, Tie, Walk, Write
+from ...model.effects import Apply, Declare, New, Tie, Walk, Write
 from ...model.expressions import (
     Attribute,
     Call,
@@ -49,6 +49,7 @@ from .plan import Plan, Words
 _ARRAYS = frozenset({"weight", "bias", "running_mean", "running_var"})  # of torch's layers
 _HIDDEN = "what __getattr__ finds here is no param: read it where it is, `self.layer.fc.weight`"
 _FORWARDED = "what __getattr__ finds gets no params: call it where it is, `self.model.encode(x)`"
+_AGAIN = "init gives params their first values: call it again, and go on with what it returns"
 _REFUSED = {
     Write: ("parameter-write", "a param changes where only a buffer can: return what is new"),
     Declare: ("parameter-write", "an attribute is set on a module that has been built"),
@@ -158,7 +159,9 @@ class Running(function_body.Running):
                 self.reports.refuse(id, node, why)
             else:
                 self.reports.unconverted(id, node, why)
-
+        for call in list(self.function.nodes(Apply, Call)):
+            if self.conventions.initialised(call):
+                self.reports.unconverted("parameter-write", call, _AGAIN)
         for call in list(self.function.nodes(Call)):
             if isinstance(call.function, Attribute) and self._is_forwarded(call.function):
                 self.reports.unconverted("module-value", call, _FORWARDED)

@@ -4,7 +4,7 @@ What one call may run has one convention, the union of what all of it needs. It 
 dialect edits anything, and does not change while it does.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ...facts.effects import arrays_written
@@ -12,12 +12,13 @@ from ...facts.modules import SPECTRAL_NORMS
 from ...facts.program import ProgramFacts
 from ...facts.values.class_values import is_given
 from ...facts.values.lattice import Functions, Module
-from ...model.effects import BUFFER, MIXED, PARAM, Apply, Key, Mode, New, Read, Write
+from ...model.effects import BUFFER, MIXED, PARAM, Apply, Declare, Key, Mode, New, Read, Write
 from ...model.expressions import Call, Name
 from ...model.node import Expression, Node
 from ...model.program import Class, Function, within
 from ...model.project import Project
 from ...model.statements import Assign
+from .built_functions import only_built
 from .call_targets import Targets
 from .module_changes import Changes
 from .reachable import reached
@@ -35,11 +36,13 @@ class Signatures:
     def __init__(self, project: Project, facts: ProgramFacts, kept: Iterable[str] = ()) -> None:
         self.project, self.modules, self.effects = project, facts.modules, facts.effects
         self.found = Targets(facts.modules, facts.effects)
+        self._stages = facts.stages
         self._targets: dict[Call, list[Function] | None] = {}
         self.functions = list(reached(project, self.modules, self.found, set(kept), facts.rulebook))
         self.changes = Changes(self.functions, self.targets, self.is_state)
         callers = self._callers()
         self.building = self._only_built(callers)
+        self.filling = {f for f in self.building if f.name != "__init__" and self.fills(f)}
         self.written = {
             read.name
             for function in self.functions
@@ -121,11 +124,27 @@ class Signatures:
 
     def _only_built(self, callers: dict[Function, set[Function]]) -> set[Function]:
         begin = {f for f in self.functions if f.owner is None and self.changes.parameter(f)}
-        return only_built(self.functions, callers, begin, self.makes)
+        return only_built(self.functions, callers, begin, self.makes, self.fills)
 
     def makes(self, function: Function) -> bool:
         """Whether a function builds modules, whoever calls it."""
         return False
+
+    def fills(self, function: Function) -> bool:
+        """Whether a method of the user's, that a constructor calls, is its alone whoever else calls
+        it: it gives the params of its module values, or what the module holds, and no forward pass
+        runs it."""
+        owner = function.owner
+        if owner is None or self._is_layers(function) or not self.modules.is_module(owner):
+            return False
+        if self._keeps(function) or self._stages.in_forward(function):
+            return False
+        return any(map(self.is_filled, function.nodes(Write, Declare, Assign)))
+
+    def is_filled(self, statement: Node) -> bool:
+        """Whether a statement does what only a constructor may."""
+        target = statement.target if isinstance(statement, Write) else None
+        return isinstance(statement, Declare) or isinstance(target, Read) and target.kind == PARAM
 
     # --- one convention for what one call may run -------------------------------------------------
 
@@ -273,24 +292,3 @@ class Signatures:
         """Whether a function inside is handed on, so that somebody else calls it."""
         names = (n for n in outer.nodes(Name) if n.id == inner.name)
         return any(not isinstance(n.parent, Call) or n.parent.function is not n for n in names)
-
-
-# --- what runs while a model is built alone -------------------------------------------------------
-
-
-def only_built(
-    functions: Iterable[Function],
-    callers: Mapping[Function, set[Function]],
-    begin: set[Function],
-    makes: Callable[[Function], bool],
-) -> set[Function]:
-    """`begin`: functions that are known to be such; `makes`: whether a function builds modules,
-    whoever calls it."""
-    own = [f for f in functions if f.name not in ("__call__", "forward")]
-    found = begin | {f for f in own if f.name == "__init__" and f.owner is not None or makes(f)}
-    called = found | {f for f in own if callers.get(f)}  # a method may call itself, by its name
-    while outside := {f for f in called - found if not callers[f] <= called}:
-        called -= outside
-    while more := {f for f in called - found if callers[f] & found}:
-        found |= more
-    return found

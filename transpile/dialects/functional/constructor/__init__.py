@@ -98,7 +98,9 @@ class Constructor:
 
     def _without_names_alone(self, function: Function) -> None:
         """`self.w = self.fc.weight` is a name for what is the other's alone: nothing is made."""
-        known = self.plan.arrays(self.cls) if self.cls is not None else {}
+        if self.cls is None:
+            return
+        known = self.plan.arrays(self.cls)
         for tie in [t for t in function.nodes(Tie) if t.parent is function.body]:
             own = is_own(tie.target, function.receiver)
             if own and tie.target.name not in known:
