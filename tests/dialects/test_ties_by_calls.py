@@ -25,10 +25,6 @@ NET = """class Head(nn.Module):
         return self.decoder(x)
 
 
-def tie(layer, other):
-    layer.weight = other.weight
-
-
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -36,15 +32,11 @@ class Net(nn.Module):
         self.head = {head}
 {ties}
 
-    def tie(self, layer, weights):
-        layer.weight = weights
-
     def forward(self, x):
         return self.head(x)
 """
 TIES = {
     "a method of the other's": ("", "Head()", "self.head.tie(self.emb.weight)"),
-    "a method of its own": ("", "Head()", "self.tie(self.head.decoder, self.emb.weight)"),
     "a method that its constructor calls": ("self.tie(weights)", "Head(self.emb.weight)", ""),
     "a second name": ("w = weights\n        self.decoder.weight = w", "Head(self.emb.weight)", ""),
 }
@@ -62,16 +54,9 @@ def test_what_a_call_ties_is_refused(name, target):
     assert {d.id for d in made.diagnostics} & {"tied-weight", "array-while-building"}, made.code
 
 
-@pytest.mark.parametrize("target", ("functional", "equinox"))
-def test_what_a_function_ties_is_refused(target):
-    (made,), *_ = engine.convert([given(net("", "Head()", "tie(self.head.decoder, self.emb)"))], "", target)
-    assert "tied-weight" in {d.id for d in made.diagnostics}, made.code
-
-
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_a_call_copies_is_not(target):
     x = torch.randn(3, 4, dtype=torch.float64)
     source = net("", "Head()", "self.head.begin(self.emb.weight)")
-    for unused in ("    def tie(self, weights):\n        self.decoder.weight = weights\n\n", "    def tie(self, layer, weights):\n        layer.weight = weights\n\n"):
-        source = source.replace(unused, "")
-    verify(source.replace("def tie(layer, other):\n    layer.weight = other.weight\n\n\n", ""), "Net", "", [x], target)
+    unused = "    def tie(self, weights):\n        self.decoder.weight = weights\n\n"
+    verify(source.replace(unused, ""), "Net", "", [x], target)

@@ -52,7 +52,7 @@ class _Taken(NamedTuple):
 
     ties: list[Statement]  # `self.out.weight = w`, `self.weight = w`
     paths: list[str]  # of those, and of what is below: "out.weight"
-    sizes: list[tuple[Expression, Expression]]  # `w.size(1)`, and its index
+    sizes: list[tuple[Expression, Expression | None]]  # `w.size(1)` and its index, `w.shape`
     measured: bool = False  # whether there are such, here or below
 
 
@@ -144,10 +144,9 @@ class _Weights:
                 taken.paths.extend(f"{one.name}.{path}" for path in below.paths)
                 understood.add(one.argument)
                 measured = measured or below.measured
-        for node in everywhere(init, Call, Subscript):
-            index = _size(node, name)
-            if index is not None:
-                taken.sizes.append((node, index))
+        for node in everywhere(init, Call, Subscript, Attribute):
+            if _is_size(node, name):
+                taken.sizes.append((node, _index(node)))
                 understood |= {n for n in in_scope(node, Name) if n.id == name}
         reads = {node for node in everywhere(init, Name) if node.id == name}
         plain = any(p.name == name and p.default is None for p in init.parameters)
@@ -252,7 +251,8 @@ def _share(changes: Changes, init: Function, name: str, taken: _Taken) -> None:
     for statement in taken.ties:
         changes.remove(statement)
     for node, index in taken.sizes:
-        changes.replace(node, Subscript(Name(f"{name}_shape"), clone(index)))
+        shape = Name(f"{name}_shape")
+        changes.replace(node, shape if index is None else Subscript(shape, clone(index)))
 
 
 def _without(init: Function, parameter: Parameter) -> None:
@@ -279,13 +279,21 @@ def _tied(statement: Statement, me: str, name: str) -> str | None:
     return path if shares and first == me and path else None
 
 
-def _size(node: Expression, name: str) -> Expression | None:
-    """The index in `w.size(1)` and `w.shape[1]`."""
+def _is_size(node: Expression, name: str) -> bool:
+    """`w.size(1)`, `w.shape[1]`; `w.size()` and `w.shape` for themselves."""
     if isinstance(node, Call):
-        asks = dotted(node.function) == f"{name}.size" and node.keywords == [None]
-        return node.arguments[0] if asks else None
-    asks = isinstance(node, Subscript) and dotted(node.object) == f"{name}.shape"
-    return node.index if asks else None  # type: ignore[attr-defined]
+        return dotted(node.function) == f"{name}.size" and node.keywords in ([], [None])
+    if isinstance(node, Subscript):
+        return dotted(node.object) == f"{name}.shape"
+    around = node.parent
+    whole = not isinstance(around, Subscript) or around.object is not node
+    return whole and dotted(node) == f"{name}.shape"
+
+
+def _index(node: Expression) -> Expression | None:
+    if isinstance(node, Call):
+        return node.arguments[0] if node.arguments else None
+    return node.index if isinstance(node, Subscript) else None
 
 
 PASS = Pass("shared_weights", (), run, of_project=True)
