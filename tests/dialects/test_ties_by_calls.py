@@ -37,7 +37,6 @@ class Net(nn.Module):
 """
 TIES = {
     "a method of the other's": ("", "Head()", "self.head.tie(self.emb.weight)"),
-    "a method that its constructor calls": ("self.tie(weights)", "Head(self.emb.weight)", ""),
     "a second name": ("w = weights\n        self.decoder.weight = w", "Head(self.emb.weight)", ""),
 }
 

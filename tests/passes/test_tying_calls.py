@@ -33,7 +33,8 @@ CASES = {
     "a getter itself": ("self.a.weight = self.embeddings().weight", TIE, "self.a.weight = self.embed.weight"),
     "an item": ("self.tie(self.a[0], self.b)", TIE, None),
     "a value that it gives": ("self.tie(self.a, self.b)", f"{TIE}; return one", None),
-    "a name of its own": ("self.tie(self.a, self.b)", f"w = 1; {TIE}", None),
+    "of its own": ("self.tie(self.b.weight, 1)", "self.a.weight = one; self.n = other", None),
+    "a name of its own": ("self.tie(self.a, self.b)", f"w = 1; {TIE}", "w = 1"),
     "no tie": ("self.tie(self.a, self.b)", "one.size = other.size", None),
 }
 

@@ -9,8 +9,8 @@
     self.tie(self.decoder, self.embed)   →   if self.config.torchscript: …
 
 So both sides are paths of one module, by which dialects know what is shared. It is done on syntax
-alone; a function that has names of its own, or gives something back, stays, and so does a method
-that a class below has anew.
+alone; a function that has a name of the caller's for its own, or gives something back, stays, and
+so does a method that a class below has anew.
 """
 
 from collections.abc import Iterator, Mapping
@@ -75,13 +75,13 @@ def _ties(function: Function) -> bool:
     if len(names) < len(function.parameters) or function.decorators:
         return False
     inside = list(function.body.walk())
-    if any(isinstance(n, (Return, Function)) for n in inside) or names_assigned(function.body):
+    if any(isinstance(n, (Return, Function)) for n in inside):
         return False
-    return any(_is_tie(n, names - {_receiver(function)}) for n in inside)
+    return any(_is_tie(n, names, _receiver(function)) for n in inside)
 
 
-def _is_tie(node: Node, names: set[str]) -> bool:
-    """`first.weight = second.weight`, `layer.weight = weight`"""
+def _is_tie(node: Node, names: set[str], me: str) -> bool:
+    """`first.weight = second.weight`, `layer.weight = weight`, `self.head.weight = weight`"""
     if not isinstance(node, Assign) or node.operator or len(node.targets) != 1:
         return False
     target, source = node.targets[0], node.expression
@@ -89,8 +89,10 @@ def _is_tie(node: Node, names: set[str]) -> bool:
         return False
     if not isinstance(source, Name) and getattr(source, "name", "") not in _TIED:
         return False
-    roots = [root(target), root(source) if isinstance(source, (Name, Attribute)) else None]
-    return all(one is not None and one.id in names for one in roots)
+    given = root(source) if isinstance(source, (Name, Attribute)) else None
+    holder = root(target)
+    both = given is not None and holder is not None and {given.id, holder.id} <= names
+    return both and given is not None and given.id != me and not is_own(target, me)
 
 
 def _is_side(call: Call) -> bool:
@@ -173,11 +175,12 @@ def _returned(getter: Function | None, caller: Function) -> Expression | None:
 
 def _reads_alike(function: Function, caller: Function, project: Project) -> bool:
     """Whether the names that a function reads of its file mean the same where it is called."""
-    outside = {n.id for n in everywhere(function, Name)} - {p.name for p in function.parameters}
+    made = set(names_assigned(function.body))
+    outside = {n.id for n in everywhere(function, Name)} - own_names(function)
     one, other = function.file, caller.file
     assert one is not None and other is not None
     alike = (project.resolve(one, name) == project.resolve(other, name) for name in outside)
-    return own_names(caller).isdisjoint(outside) and all(alike)
+    return own_names(caller).isdisjoint(outside | made) and all(alike)
 
 
 def _body(function: Function, given: Mapping[str, Expression]) -> Iterator[Statement]:
