@@ -50,7 +50,7 @@ from ...model.names import (
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Binary, Compare, Conditional, Unary, sides
 from ...model.program import Function, Parameter, Scope
-from ...model.statements import Assign, Block, ExpressionStatement, For, If, Return
+from ...model.statements import Assign, Block, ExpressionStatement, For, Return
 from .by_name import plain_call
 
 _SEQUENTIAL = "torch.nn.Sequential"
@@ -237,7 +237,7 @@ def _keeps_empty(named: Attribute, method: Function) -> bool:
         return not around.operator and all(
             imported(method, call.function) != _SEQUENTIAL for call in made
         )
-    asked = isinstance(around, Compare) or isinstance(around, If) and around.test is named
+    asked = isinstance(around, Compare)  # `if self.skip:` asks whether anything is in it
     held = isinstance(around, Call) and imported(method, around.function) == _SEQUENTIAL
     return asked or held or is_called(named)
 
