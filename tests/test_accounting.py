@@ -15,7 +15,7 @@ from .small_programs import load
 CASES = [
     ("a name only a star of torch's can give", "from torch import *\n\n\ndef f(x):\n    return no_such(exp(x))\n", (5, "left-over")),
     ("a draw outside any function", "import torch\n\nDRAWS = [lambda: torch.rand(3)]\n", (3, "draw-in-value")),
-    ("a module in two places", "import torch.nn as nn\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a = nn.Linear(3, 3)\n        self.b = nn.Sequential(self.a, nn.ReLU())\n        self.c = nn.Sequential(*[self.a])\n\n    def forward(self, x):\n        return self.c(self.b(x))\n", (8, "shared-module")),
+    ("a module in two places", "import torch.nn as nn\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a = nn.Linear(3, 3)\n        self.b = nn.Sequential(self.a, nn.ReLU())\n        self.c = nn.Sequential(*list(self.b))\n\n    def forward(self, x):\n        return self.c(self.b(x))\n", (9, "shared-module")),
     ("backward", "import torch\n\n\ndef f(x: torch.Tensor):\n    y = torch.exp(x).sum()\n    y.backward()\n", (6, "training-loop")),
     ("a property without a rule", "import torch\n\n\ndef f(x: torch.Tensor):\n    torch.exp(x)\n    return x.grad\n", (6, "no-rule")),
     ("torch itself passed on", "import torch\n\n\ndef f(g):\n    return g(torch)\n", (5, "no-rule")),

@@ -57,11 +57,20 @@ def _values(
     surplus = [n for n, t in tensors.items() if n not in arrays and _storage(t) not in kept]
     saved = source if isinstance(source, Mapping) else source.state_dict()  # no caches
     surplus = [n for n in surplus if n in saved and not _is_constant(model, n, tensors[n])]
-    made = {n: weights.to_array(tensors[n]) for n in arrays if n in tensors}
+    made = {n: _as_held(tensors[n], held) for n, held in arrays.items() if n in tensors}
     known = {n: a.shape for n, a in arrays.items() if n not in unsaved}
     misshaped = [n for n, value in made.items() if value.shape != known.get(n, value.shape)]
     _check(missing, surplus, misshaped)
     return made
+
+
+def _as_held(value: Any, held: Any) -> Any:
+    """A value of torch's as an array; a number is of the dtype that it has in the model, as 0 of
+    what becomes a loss."""
+    made = weights.to_array(value)
+    plain = isinstance(value, (int, float)) and held is not None
+    lossless = plain and not (isinstance(value, float) and held.dtype.kind in "iub")
+    return made.astype(held.dtype) if lossless else made
 
 
 def _check(missing: list[str], surplus: list[str], misshaped: list[str]) -> None:

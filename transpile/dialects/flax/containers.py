@@ -15,6 +15,7 @@ from ...model.expressions import (
     Comprehension,
     Dictionary,
     Display,
+    Slice,
     Starred,
     Subscript,
 )
@@ -64,7 +65,8 @@ def joined(low: Lowering, node: Binary) -> None:
 def taken_out(low: Lowering, node: Delete | Call) -> None:
     """`del layers[0]`, `layers.pop(0)`: what NNX's own leaves behind counts among the modules."""
     item = node.targets[0] if isinstance(node, Delete) else node.function
-    deletes = isinstance(node, Delete) and isinstance(item, Subscript) and len(node.targets) == 1
+    one = isinstance(item, Subscript) and not isinstance(item.index, Slice)
+    deletes = isinstance(node, Delete) and one and len(node.targets) == 1
     pops = isinstance(node, Call) and isinstance(item, Attribute) and item.name == "pop"
     if (deletes or pops) and _is_list(item.object.value):  # type: ignore[attr-defined]
         low.edits.replace(node, partial(_taken_out, low.support("taken_out")))
