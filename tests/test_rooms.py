@@ -1,6 +1,7 @@
 """Imports run one way between the rooms, and no file imports itself by way of others."""
 
 from importlib import import_module
+from pathlib import Path
 
 import grimp
 import pytest
@@ -8,6 +9,7 @@ import pytest
 # Each room may import those before it.
 ROOMS = ["model", "source", "facts", "passes", "dialects", "proof", "command"]
 PACKAGE = "transpile"
+PACKAGE_FOLDER = Path(__file__).parent.parent / PACKAGE
 
 
 @pytest.fixture(scope="module")
@@ -54,3 +56,8 @@ def test_passes_import_no_other_pass(graph):
             inside = module.startswith(f"{other}.") or other.startswith(f"{module}.")
             if room(module) in ("passes", "dialects"):
                 assert inside, f"{module} imports {other}"
+
+
+def test_a_file_fits_its_idea():
+    lengths = {path: len(path.read_text().splitlines()) for path in PACKAGE_FOLDER.rglob("*.py")}
+    assert {str(path): n for path, n in lengths.items() if n > 300} == {}

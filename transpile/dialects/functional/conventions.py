@@ -209,8 +209,7 @@ class Conventions(Signatures):
             refused = set(filter(self._asks, refused))
 
     def _is_alike(self, function: Function) -> bool:
-        """Whether all that may run in the place of a method, or that it may run in the place of,
-        are called by `init` too."""
+        """Whether all methods that stand in for this one, or it for them, are called by `init`."""
         owner = function.owner
         assert owner is not None
         home = self.modules.home(owner)

@@ -111,9 +111,8 @@ def gives_list(node: Expression) -> bool:
 
 
 class ListedAtTimes:
-    """The fields that are a list of params on one way, and on another something else, which the
-    module has: `self.scales = nn.ParameterList(…) if learned else scales`. They are found before
-    anything is written."""
+    """The fields, as they are before anything is written, that are a list of params on one way, and
+    something else on another: `self.scales = nn.ParameterList(…) if learned else scales`."""
 
     def __init__(self, modules: Modules) -> None:
         self.modules = modules
@@ -122,14 +121,12 @@ class ListedAtTimes:
     def reads(self, node: Node, function: Function) -> bool:
         """Whether a node in a function is a read of one."""
         cls = function.owner
-        if cls is None or not isinstance(node, Attribute) or is_listed(node):
-            return False
-        if function.name == "__init__" or not is_own(node, function.receiver):
+        if cls is None or function.name == "__init__" or not is_own(node, function.receiver):
             return False
         if cls not in self._names:
             fields = self.modules.fields(cls).items()
             self._names[cls] = {name for name, held in fields if _is_listed_at_times(held)}
-        return node.name in self._names[cls]
+        return node.name in self._names[cls] and not is_listed(node)
 
 
 def _is_listed_at_times(held: Field) -> bool:

@@ -83,9 +83,8 @@ class Leaves:
             self._asked(call)  # type: ignore[arg-type]
         for call, read in list(self.plan.conventions.computed(self.function)):
             self._computed(call, read)
-        for node in reversed(
-            list(self.plan.conventions.own_nodes(self.function))
-        ):  # inner before outer
+        nodes = list(self.plan.conventions.own_nodes(self.function))
+        for node in reversed(nodes):  # inner before outer
             self._node(node)
 
     def _computed(self, call: Call, read: Computed) -> None:

@@ -6,11 +6,12 @@ from typing import Any
 
 from ...model import expressions as nodes
 from ...model.expressions import Lambda
-from ...model.names import dotted, names_assigned
+from ...model.names import dotted, own_names
 from ...model.node import Expression
 from ...model.program import Function, Parameter
 from ..bindings.activity import free
 from . import lattice, parameter_usage, parameters
+from .default_kinds import of_kind
 from .frame import Argument, Env, Frame
 from .joins import join, sequence
 from .lattice import (
@@ -42,8 +43,7 @@ def interpret(frame: Frame, function: Function) -> Iterator[tuple[str, Value]]:
     it: `layers` of `def add(size): layers.append(nn.Linear(size, size))`."""
     env: Env = {}
     frame.facts.note(returned(frame, env), "result", function)
-    own = [*names_assigned(function.body), *(p.name for p in function.parameters)]
-    for name in sorted(frame.closure.keys() & env.keys() - set(own)):
+    for name in sorted(frame.closure.keys() & env.keys() - own_names(function)):
         if isinstance(env[name], (Module, Sequence, Mapping)):
             yield name, env[name]
 
@@ -131,7 +131,7 @@ def _of_lambda(frame: Frame, parameter: Parameter, env: Env) -> Value:
     kept = isinstance(node, nodes.Name) and node.id == parameter.name
     if kept or not isinstance(default, (Static, Torch, Class, lattice.Function)):
         return default
-    return parameters.of_kind(frame, default)
+    return of_kind(frame, default)
 
 
 def of_each(frame: Frame, args: list[Argument], env: Env) -> Value:

@@ -15,11 +15,11 @@ from .constructor_arguments import (
     stood_for,
 )
 from .containers_by_use import gone_over_for_dicts, used_as_dicts, used_as_lists
+from .default_kinds import of_kind
 from .dims_by_use import by_use
 from .frame import Env, Frame
 from .joins import is_beyond, join, one_of
 from .lattice import (
-    ARRAY_TYPE,
     BACKWARD_CONTEXT,
     FUNCTION,
     INITIALISER,
@@ -41,7 +41,6 @@ from .lattice import (
     Torch,
     Value,
     is_anything,
-    is_initialiser,
     least_dims,
 )
 from .numpy_names import given_arrays, is_bound_to_numpy
@@ -240,35 +239,6 @@ def _is_plain(frame: Frame, seen: Value | None) -> bool:
     if seen is None or seen == FUNCTION or isinstance(seen, Function):
         return True
     return isinstance(seen, Torch) and of_kind(frame, seen) == FUNCTION
-
-
-def of_kind(frame: Frame, default: Value) -> Value:
-    """What may be given where a default stands: another function, another layer, other numbers."""
-    rulebook = frame.facts.rulebook
-    if isinstance(default, Static):
-        return Static(MISSING, default.type, loose=True) if default != NONE else default
-    if isinstance(default, Torch):
-        if is_initialiser(default):
-            return INITIALISER
-        if rulebook.constant(f"{default.name}[dtype]"):
-            return ARRAY_TYPE
-        layer = rulebook.layer(default.name)
-        if layer is not None:
-            return Class(Open(default.name)) if rulebook.is_module(layer) else UNKNOWN
-        return FUNCTION if rulebook.is_function(default.name) else UNKNOWN
-    if isinstance(default, Class):
-        return Class(Open(default.ref))
-    if isinstance(default, Module):
-        return dataclasses.replace(default, open=True, items=None, element=None)
-    if isinstance(default, Function):
-        return UNKNOWN
-    if isinstance(default, Sequence):
-        items = default.items
-        items = None if items is None else tuple(of_kind(frame, item) for item in items)
-        return Sequence(of_kind(frame, default.element), items, default.tuple, loose=True)
-    if isinstance(default, Mapping):
-        return Mapping(of_kind(frame, default.element), default.placed)
-    return default
 
 
 def _of_constructor(frame: Frame, parameter: Parameter, seen: Value | None) -> Value:
