@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from ..facts.modules import Modules
-from ..facts.values.lattice import LAMBDA, External, Functions, Module, classes_of, is_param
+from ..facts.values.lattice import LAMBDA, External, Functions, Module, Value, classes_of, is_param
 from ..facts.values.lattice import Function as Bound
 from ..model.effects import BoundMethod, Declare, New, Read, Support, Write
 from ..model.expressions import Attribute, Call, Display, Lambda, Name
@@ -60,7 +60,8 @@ def refuse_given(
     project: Project, modules: Modules, reports: Reports, kinds: tuple[type[Expression], ...]
 ) -> None:
     """Let each param raise that the constructor of another module is given and keeps, or a method
-    that sets it somewhere: `self.head.tie(self.tokens.weight)`."""
+    that sets it somewhere: `self.head.tie(self.tokens.weight)`. `kinds`: what is asked of what a
+    constructor is given."""
     classes = filter(modules.is_module, project.classes())
     for method in [m for cls in classes for m in project.methods(cls).values()]:
         for node in [n for n in method.body.walk() if isinstance(n, Call)]:
@@ -170,9 +171,13 @@ def _keeps(function: Function, name: str, seen: frozenset[Function] = frozenset(
 
 def _called(call: Call) -> set[Function]:
     """The functions of the project that a call is known to run."""
-    value = call.function.value
+    return {one.function for one in _several(call.function.value)}
+
+
+def _several(value: Value | None) -> list[Bound]:
+    """The user's functions that a value may be."""
     several = value.several if isinstance(value, Functions) else (value,)
-    return {one.function for one in several if isinstance(one, Bound)}
+    return [one for one in several if isinstance(one, Bound)]
 
 
 def _kept(method: Function, modules: Modules) -> Iterator[Expression]:
@@ -220,14 +225,11 @@ def _named(name: Name, method: Function) -> list[Function]:
 
 def _is_bound(node: Expression, modules: Modules) -> bool:
     """Whether a value may be a method with its module: `self.f`, `self.sub.f`, `chosen(self)`"""
-    value = node.value
-    several = value.several if isinstance(value, Functions) else (value,)
     return any(
-        isinstance(one, Bound)
-        and one.owner is not None
+        one.owner is not None
         and modules.is_module(one.owner)
         and not modules.project.is_static(one.function)
-        for one in several
+        for one in _several(node.value)
     )
 
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from .copy import clone
 from .effects import Support
-from .expressions import Attribute, Call, Name, Starred
+from .expressions import Attribute, Call, Constant, Name, Starred
 from .names import dotted, everywhere
 from .node import Expression, Node
 from .program import Class, Function, Parameter, Scope
@@ -173,6 +173,25 @@ def called_by(function: Expression, call: Call) -> Call:
     last = [pair for pair in held if pair[0] is not None and pair[0] not in call.keywords]
     together = [*first, *given, *last]
     return Call(clone(function), [value for _, value in together], [word for word, _ in together])
+
+
+def bound_arguments(parameters: list[Parameter], call: Call) -> dict[str, Expression] | None:
+    """What a call gives to each parameter; None where that is not known, or an error."""
+    if any(p.kind.startswith("*") for p in parameters):
+        return None
+    places = [p.name for p in parameters if p.kind != "="]
+    given: dict[str, Expression] = {}
+    given.update((p.name, p.default) for p in parameters if isinstance(p.default, Constant))
+    passed: list[str] = []
+    for word, value in zip(call.keywords, call.arguments):
+        place = len(passed)
+        if isinstance(value, Starred) or word is None and place >= len(places):
+            return None
+        passed.append(places[place] if word is None else word)
+        given[passed[-1]] = value
+    names = {p.name for p in parameters}
+    known = len(passed) == len(set(passed)) and given.keys() == names
+    return given if known else None
 
 
 def is_inside(function: Function) -> bool:

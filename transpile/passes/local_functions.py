@@ -34,7 +34,7 @@ from ..model.expressions import (
     Starred,
     Subscript,
 )
-from ..model.functions import called_by
+from ..model.functions import bound_arguments, called_by
 from ..model.layout import comments
 from ..model.names import (
     bound_once,
@@ -111,7 +111,7 @@ def _written(found: Named, call: Call) -> Expression:
     """What stands in the place of a call."""
     if found.parameters is None:
         return called_by(found.function, call)
-    given = _bound(found.parameters, call)
+    given = bound_arguments(found.parameters, call)
     assert given is not None
     body = clone(found.function)
     for name in [n for n in (body, *body.walk()) if isinstance(n, Name) and n.id in given]:
@@ -218,7 +218,8 @@ def _may_stand(found: Named, call: Call, scope: Function) -> bool:
         held = found.function.keywords if isinstance(found.function, Call) else []
         spread = any(isinstance(a, Starred) and a.double for a in call.arguments)
         return not (spread and any(held))
-    given = _bound(parameters, call) if isinstance(call.parent, ExpressionStatement) else None
+    alone = isinstance(call.parent, ExpressionStatement)
+    given = bound_arguments(parameters, call) if alone else None
     return given is not None and _in_order(found.function, given)
 
 
@@ -234,25 +235,6 @@ def _own_names(node: Node) -> list[str]:
     if isinstance(node, Comprehension):
         return [name for clause in node.clauses for name in target_names(clause.target)]
     return []
-
-
-def _bound(parameters: list[Parameter], call: Call) -> dict[str, Expression] | None:
-    """What a call gives to each parameter; None where that is not known, or an error."""
-    if any(p.kind.startswith("*") for p in parameters):
-        return None
-    places = [p.name for p in parameters if p.kind != "="]
-    given: dict[str, Expression] = {}
-    given.update((p.name, p.default) for p in parameters if isinstance(p.default, Constant))
-    passed: list[str] = []
-    for word, value in zip(call.keywords, call.arguments):
-        place = len(passed)
-        if isinstance(value, Starred) or word is None and place >= len(places):
-            return None
-        passed.append(places[place] if word is None else word)
-        given[passed[-1]] = value
-    names = {p.name for p in parameters}
-    known = len(passed) == len(set(passed)) and given.keys() == names
-    return given if known else None
 
 
 def _in_order(body: Expression, given: dict[str, Expression]) -> bool:

@@ -14,10 +14,11 @@ so does a method that a class below has anew.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from ..model.copy import moved_copy
-from ..model.expressions import Attribute, Call, Name, Starred
+from ..model.expressions import Attribute, Call, Name
+from ..model.functions import bound_arguments
 from ..model.names import (
     bound_once,
     dotted,
@@ -74,31 +75,31 @@ def _ties(function: Function) -> bool:
     names = {p.name for p in function.parameters if p.kind == "" and p.default is None}
     if len(names) < len(function.parameters) or function.decorators:
         return False
-    inside = list(function.body.walk())
-    if any(isinstance(n, (Return, Function)) for n in inside):
+    if not any(_is_tie(n, names, _receiver(function)) for n in function.nodes(Assign)):
         return False
-    return any(_is_tie(n, names, _receiver(function)) for n in inside)
+    return not function.nodes(Return, Function)
 
 
-def _is_tie(node: Node, names: set[str], me: str) -> bool:
+def _is_tie(assign: Assign, names: set[str], me: str) -> bool:
     """`first.weight = second.weight`, `layer.weight = weight`, `self.head.weight = weight`"""
-    if not isinstance(node, Assign) or node.operator or len(node.targets) != 1:
+    target, source = assign.targets[0], assign.expression
+    if assign.operator or len(assign.targets) != 1 or not isinstance(target, Attribute):
         return False
-    target, source = node.targets[0], node.expression
-    if not isinstance(target, Attribute) or target.name not in _TIED or source is None:
+    shared = source if isinstance(source, Name) or _is_weight(source) else None
+    holder, given = root(target), root(shared) if shared is not None else None
+    if holder is None or given is None or given.id == me or not {holder.id, given.id} <= names:
         return False
-    if not isinstance(source, Name) and getattr(source, "name", "") not in _TIED:
-        return False
-    given = root(source) if isinstance(source, (Name, Attribute)) else None
-    holder = root(target)
-    both = given is not None and holder is not None and {given.id, holder.id} <= names
-    return both and given is not None and given.id != me and not is_own(target, me)
+    return _is_weight(target) and not is_own(target, me)
+
+
+def _is_weight(node: Node | None) -> TypeGuard[Attribute]:
+    return isinstance(node, Attribute) and node.name in _TIED
 
 
 def _is_side(call: Call) -> bool:
     """`self.get_embeddings()` in `self.decoder.weight = self.get_embeddings().weight`"""
     array = call.parent
-    around = array.parent if isinstance(array, Attribute) and array.name in _TIED else None
+    around = array.parent if _is_weight(array) else None
     return isinstance(around, Assign) and (around.expression is array or array in around.targets)
 
 
@@ -122,10 +123,8 @@ def _method(call: Call, caller: Function, project: Project) -> Function | None:
     cls = caller.owner
     if cls is None or not is_own(call.function, _receiver(caller)):
         return None
-    name = call.function.name
-    several = {m for c in project.descendants(cls) if (m := project.methods(c).get(name))}
-    method = project.find(cls, name)
-    return method if several <= {method} else None
+    method = project.find(cls, call.function.name)
+    return method if {*project.overriding(cls, call.function.name)} <= {method} else None
 
 
 def _given(
@@ -133,16 +132,14 @@ def _given(
 ) -> Mapping[str, Expression] | None:
     """What a call gives for each parameter, all of it paths; None where that is not so."""
     assert isinstance(call, Call)
-    parameters = [p.name for p in function.parameters]
-    given: dict[str, Expression] = {}
+    bound = bound_arguments(function.parameters[function.owner is not None :], call)
+    paths = {word: _path(a, caller, project) for word, a in bound.items()} if bound else {}
+    given = {word: path for word, path in paths.items() if path is not None}
+    if bound is None or len(given) < len(bound):
+        return None
     if function.owner is not None:
-        given[parameters.pop(0)] = Name(_receiver(caller))
-    for i, (word, argument) in enumerate(zip(call.keywords, call.arguments)):
-        path = _path(argument, caller, project)
-        if isinstance(argument, Starred) or path is None or word is None and i >= len(parameters):
-            return None
-        given[word or parameters[i]] = path
-    return given if given.keys() == {p.name for p in function.parameters} else None
+        given[function.receiver] = Name(_receiver(caller))
+    return given
 
 
 def _path(node: Expression, caller: Function, project: Project) -> Expression | None:

@@ -10,13 +10,8 @@ from ..threading.signatures import Signatures
 class Conventions(Signatures):
     """The threads of functions and calls in Equinox."""
 
-    def is_filled(self, statement: Node) -> bool:
-        return super().is_filled(statement) or _sets_own(statement)
-
-
-def _sets_own(statement: Node) -> bool:
-    """`self.dropout = p`"""
-    function = statement.nearest(Function) if isinstance(statement, Assign) else None
-    if not isinstance(statement, Assign) or function is None:
-        return False
-    return any(is_own(target, function.receiver) for target in statement.targets)
+    def is_filled(self, statement: Node, method: Function) -> bool:
+        """Whether a statement of a method does what only a constructor may: `self.dropout = p`."""
+        targets = statement.targets if isinstance(statement, Assign) else []
+        own = any(is_own(target, method.receiver) for target in targets)
+        return own or super().is_filled(statement, method)

@@ -139,10 +139,10 @@ class Signatures:
             return False
         if self._keeps(function) or self._stages.in_forward(function):
             return False
-        return any(map(self.is_filled, function.nodes(Write, Declare, Assign)))
+        return any(self.is_filled(s, function) for s in function.nodes(Write, Declare, Assign))
 
-    def is_filled(self, statement: Node) -> bool:
-        """Whether a statement does what only a constructor may."""
+    def is_filled(self, statement: Node, method: Function) -> bool:
+        """Whether a statement of a method does what only a constructor may."""
         target = statement.target if isinstance(statement, Write) else None
         return isinstance(statement, Declare) or isinstance(target, Read) and target.kind == PARAM
 
