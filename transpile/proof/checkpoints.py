@@ -67,10 +67,11 @@ def _values(
 def _as_held(value: Any, held: Any) -> Any:
     """A value of torch's as an array; a number is of the dtype that it has in the model, as 0 of
     what becomes a loss."""
-    made = weights.to_array(value)
-    plain = isinstance(value, (int, float)) and held is not None
-    lossless = plain and not (isinstance(value, float) and held.dtype.kind in "iub")
-    return made.astype(held.dtype) if lossless else made
+    made, dtype = weights.to_array(value), getattr(held, "dtype", None)
+    if not isinstance(value, (int, float)) or dtype is None:
+        return made
+    whole = dtype.kind in "iub"
+    return made if isinstance(value, float) and whole else made.astype(dtype)
 
 
 def _check(missing: list[str], surplus: list[str], misshaped: list[str]) -> None:
