@@ -134,6 +134,9 @@ def grow(
                 part = receiver.with_part(literal.const, added)
                 store(frame, node.function.object, part, env)
         else:
+            for ref in receiver.refs:
+                if isinstance(ref, Class) and frame.facts.project.torch_base(ref):
+                    frame.facts.note(added, "contents", ref)
             element = join(receiver.element, added)
             grown = dataclasses.replace(receiver, element=element, items=None)
             store(frame, node.function.object, grown, env)

@@ -102,7 +102,7 @@ def _of_module(frame: Frame, base: Module, index: Any, is_slice: bool) -> Value:
     if base.element is not None:
         return base.element
     classes = (ref for ref in base.refs if isinstance(ref, program.Class))
-    held = (frame.facts.read("contents", ref) for ref in classes)
+    held = (frame.facts.contents(ref) for ref in classes)
     return next((h for h in held if h is not None), Module(open=True))
 
 
