@@ -131,6 +131,13 @@ def addmm_beta(input, beta, mat1, mat2):
 
 
 @rule("torch.einsum", "torch.functional.einsum")
+def einsum_of_one(equation, operand: Tensor):
+    if known(not jnp.issubdtype(operand.dtype, jnp.inexact)):
+        return einsum_of_whole(equation, operand)
+    return jnp.einsum(equation, operand)
+
+
+@rule("torch.einsum", "torch.functional.einsum")
 def einsum(equation, *operands: Tensor):
     return jnp.einsum(equation, *operands)
 
@@ -145,6 +152,14 @@ def einsum_of_list(equation, operands):
 @rule("torch.einsum", "torch.functional.einsum")
 def einsum_of_sublists(operand: Tensor, sublist: list, *operands):
     return jnp.einsum(operand, sublist, *operands)
+
+
+def einsum_of_whole(equation, operand):
+    """What is summed is counted in whole numbers, as by `sum`: JAX's sum of bools is a bool, that of bytes wraps."""
+    given, arrow, kept = equation.replace(" ", "").partition("->")
+    dims = given.replace(".", "")
+    summed = set(dims) - set(kept) if arrow else len(set(dims)) < len(dims)
+    return jnp.einsum(equation, operand.astype(int) if summed else operand)
 
 
 def einsum_of_any(equation, operands):
