@@ -270,8 +270,9 @@ def _unknown(frame: Frame, function: Value, args: list[Argument], node: Call, en
         return Tensor()
     named = node.function
     if isinstance(named, Call) and dotted(named.function) == "getattr" and named.arguments:
-        if frame.facts.of(named.arguments[0]) == Torch("torch"):
-            return Tensor()  # `getattr(torch, window)(n)`
+        held = frame.facts.of(named.arguments[0])
+        if held == Torch("torch") or isinstance(held, Tensor) and not held.assumed:
+            return Tensor()  # `getattr(torch, window)(n)`, `getattr(x, name)()`: rules/by_name.py
     if frame.constructs and isinstance(node.function, Name) and constructors.inplace(args):
         return Module(open=True, inplace=True)  # `act_layer(inplace=True)`, handed in
     if frame.constructs or any(isinstance(a.value, Module) for a in args):
