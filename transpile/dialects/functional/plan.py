@@ -55,8 +55,9 @@ class Plan(function_body.Plan):
         owners = self.settle(facts)
         self._fields = {cls: dict(self.modules.fields(cls)) for cls in owners}
         self._children = {cls: set(self._kept(cls)) for cls in owners}
-        # the classes whose `init` is also that of a class that has submodules
-        holding = {c for cls in owners if self._children[cls] for c in self.modules.lineage(cls)}
+        # the classes whose `init` is also that of a class that has submodules, or arrays by number
+        filled = [cls for cls in owners if self._children[cls] or self._makes_by_name(cls)]
+        holding = {c for cls in filled for c in self.modules.lineage(cls)}
         self._elsewhere = {cls: cls in holding or self._begins_elsewhere(cls) for cls in owners}
         stateful = self.conventions.stateful | written_outside(functions)
         self._properties = {cls: properties(cls, self.modules, stateful) for cls in owners}
@@ -214,13 +215,17 @@ class Plan(function_body.Plan):
         the classes above."""
         return self._elsewhere[cls]
 
+    def _makes_by_name(self, cls: Class) -> bool:
+        """Whether a class has params under computed names, which are modules here."""
+        return any(m.nodes(NewArray) for m in self.modules.home(cls).methods(cls).values())
+
     def _begins_elsewhere(self, cls: Class) -> bool:
         methods = self.modules.home(cls).methods(cls).values()
         lineage = self.modules.lineage(cls)
         bases = {(self.project.torch_base(c) or "").rpartition(".")[2] for c in lineage}
         if any(map(self.modules.fields, lineage[1:])) or not bases.isdisjoint(CONTAINERS):
             return True
-        return any(m.nodes(NewArray) for m in methods) or any(
+        return self._makes_by_name(cls) or any(
             d.kind in ARRAYS
             for m in methods
             if m.name != "__init__" and m not in self.conventions.initialisers
