@@ -44,6 +44,14 @@ class Sequential(eqx.nn.StatefulLayer):
         self.add_module(str(len(self.layers)), layer)
         return self
 
+    def extend(self, layers):
+        for layer in list(layers):
+            self.append(layer)
+        return self
+
+    def __add__(self, layers):
+        return Sequential(*self, *layers)
+
     def fields(self):
         """What a subclass sets as attributes, by name: it comes after what it hands on."""
         held = {f.name: getattr(self, f.name, None) for f in dataclasses.fields(self)}

@@ -38,6 +38,13 @@ def with_layer(sequential, layer, name=None):
     return new
 
 
+def with_layers(sequential, layers):
+    """A Sequential with more layers."""
+    for layer in layers:
+        sequential = with_layer(sequential, layer)
+    return sequential
+
+
 def without_layer(sequential, index):
     """A Sequential without one of its layers: in torch too, those that are left are numbered."""
     left = list(sequential)

@@ -154,6 +154,17 @@ class Sequential(nnx.Module):
             self.layers.append(layer)
         return self
 
+    def extend(self, layers):
+        for layer in list(layers):
+            self.append(layer)
+        return self
+
+    def __iadd__(self, layers):
+        return self.extend(layers)
+
+    def __add__(self, layers):
+        return Sequential(*self, *layers)
+
     def add_module(self, name, layer):
         if not isinstance(self.layers, nnx.Dict):
             self.layers = ModuleDict({str(i): given for i, given in enumerate(self.layers)})

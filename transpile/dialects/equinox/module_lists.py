@@ -11,7 +11,7 @@ init(self.a)                                     self.a = init(self.a)[0]
 
 from ...facts.values.lattice import Method, Module, Value
 from ...model.copy import clone
-from ...model.effects import Support
+from ...model.effects import New, Support
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Starred, Subscript
 from ...model.node import Expression, Statement
 from ...model.program import Class, Function
@@ -85,8 +85,13 @@ def with_layer(places: Places, call: Call, project: Project) -> list[Statement] 
 def with_layers(places: Places, holder: Expression, given: Expression) -> list[Statement]:
     """`self.blocks += [nn.Tanh(), nn.Linear(4, 4)]`: one layer more, and one more."""
     listed = given.elements if isinstance(given, Display) else []
-    if not places.has(holder) or not listed or any(isinstance(e, Starred) for e in listed):
+    if _is_sequential(given.value) and isinstance(given, New):
+        named = any(given.keywords) or not all(isinstance(a.value, Module) for a in given.arguments)
+        listed = [] if named else given.arguments
+    if not places.has(holder):
         raise Unplaced(_FILLED)
+    if not listed or any(isinstance(e, Starred) for e in listed):
+        return places.store(holder, Call(Support("with_layers"), [clone(holder), given]))
     each = [Call(Support("with_layer"), [clone(holder), layer]) for layer in listed]
     return [statement for made in each for statement in places.store(clone(holder), made)]
 

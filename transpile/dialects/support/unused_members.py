@@ -26,6 +26,8 @@ _OPERATORS: dict[type[ast.AST], str] = {
     ast.NotIn: "__contains__",
 }
 _ITEMS = {ast.Store: "__setitem__", ast.Del: "__delitem__"}
+# Those that make a module a list, for which no library asks a module.
+_LISTS = frozenset(["append", "extend", "insert", *_OPERATORS.values(), *_ITEMS.values()])
 
 
 def without_unasked(
@@ -54,8 +56,10 @@ def _methods(node: ast.stmt, entries: Collection[str]) -> list[ast.FunctionDef |
     if not isinstance(node, ast.ClassDef):
         return []
     ours = all(isinstance(base, ast.Name) and base.id in entries for base in node.bases)
-    members = (m for m in node.body if isinstance(m, (ast.FunctionDef, ast.Assign)))
-    return [m for m in members if _may_go(m, ours)]
+    bases = [b.attr if isinstance(b, ast.Attribute) else "" for b in node.bases]
+    modules = all(base in ("Module", "StatefulLayer") for base in bases)
+    members = [m for m in node.body if isinstance(m, (ast.FunctionDef, ast.Assign))]
+    return [m for m in members if _may_go(m, ours) or modules and _name(m) in _LISTS]
 
 
 def _name(member: ast.FunctionDef | ast.Assign) -> str:
