@@ -12,7 +12,7 @@ def cat(tensors, dim=0):
     return jnp.concatenate(tensors, axis=dim)
 
 
-@rule("torch.cat_with_empty")
+@rule("torch.cat[empty]", "torch.concat[empty]", "torch.concatenate[empty]")
 def cat_with_empty(tensors, dim=0):
     """The join of tensors of which some may be of shape (0,): torch leaves these out, but for their dtype."""
     dtype = jnp.result_type(*tensors)

@@ -84,6 +84,7 @@ def _tensors(a: Tensor, b: Tensor) -> Value:
         a.python or b.python,
         min(a.dims, b.dims),
         a.narrow or b.narrow,
+        a.empty or b.empty,
         a.single and b.single,
     )
 

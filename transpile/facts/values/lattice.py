@@ -32,6 +32,7 @@ class Tensor(Value):
     python: bool = False  # on some way a number or bool of Python's, of which `~` is another thing
     dims: int = field(default=0, compare=False)  # it has at least so many, as far as is known
     narrow: bool = False  # it may be of a dtype that others widen: float16, int8
+    empty: bool = False  # it may be of shape (0,), which torch.cat leaves out
     single: bool = field(default=False, compare=False)  # it has no dims for certain: `x.mean()`
 
 

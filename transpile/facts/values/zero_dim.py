@@ -1,14 +1,18 @@
-"""Tensors without dims: which results are, and which arrays do not take on their dtype."""
+"""Tensors without dims: which results are, and which arrays do not take on their dtype; and those
+without elements, which torch.cat leaves out whatever dims the others have."""
 
 import dataclasses
 from collections.abc import Sequence as TypingSequence
 
 from ...model.rulebook import Rulebook
 from .frame import Argument
-from .lattice import Sequence, Static, Tensor, Value
+from .lattice import UNKNOWN, Sequence, Static, Tensor, Value
 
 _SHAPES = frozenset({"empty", "full", "ones", "rand", "randn", "zeros"})
 _MAKING = frozenset({"as_tensor", "scalar_tensor", "tensor"})
+_FILLED = frozenset("empty ones zeros new_empty new_ones new_zeros".split())
+_TYPES = frozenset("tensor new_tensor new Tensor FloatTensor LongTensor DoubleTensor".split())
+_CASTS = frozenset("clone contiguous cpu cuda detach double float half long to type".split())
 _SUMS = frozenset({"sum", "prod"})  # which widen whole numbers
 _REDUCTIONS = _SUMS | {"amax", "amin", "max", "mean", "median", "min"}
 _BELOW = {"f": (None, "f"), "i": ("i", "u"), "u": ("i", "u")}
@@ -22,8 +26,12 @@ def is_single(value: Value) -> bool:
 
 
 def of_call(rulebook: Rulebook, name: str, args: TypingSequence[Argument], result: Value) -> Value:
-    """What a function or method gives, with whether it has no dims: `x.mean()`."""
-    if not isinstance(result, Tensor) or not args:
+    """What a function or method gives, with whether it has no dims, `x.mean()`, or no elements."""
+    if not isinstance(result, Tensor):
+        return result
+    if _may_be_empty(name, [a.value for a in args if a.keyword is None]):
+        return dataclasses.replace(result, empty=True)
+    if not args:
         return result
     first, others = args[0].value, [a for a in args[1:] if a.keyword not in ("device", "dtype")]
     if not isinstance(first, Tensor):
@@ -47,6 +55,20 @@ def of_call(rulebook: Rulebook, name: str, args: TypingSequence[Argument], resul
     if _is_in(rulebook, name, "SMOOTH SAFE"):
         return dataclasses.replace(result, single=True, narrow=first.narrow)
     return dataclasses.replace(result, single=_is_in(rulebook, name, "LINEAR"))
+
+
+def _may_be_empty(name: str, given: TypingSequence[Value]) -> bool:
+    """Whether a result may be of shape (0,): `torch.empty(0)`, `torch.tensor([])`, `x.new()`."""
+    if given and isinstance(given[0], Tensor):
+        if given[0].empty and name in _CASTS:
+            return True
+        given = given[1:] if name.startswith("new") else [UNKNOWN]
+    if len(given) == 1 and isinstance(given[0], Sequence):
+        if name in _TYPES:
+            return given[0].items == ()
+        given = given[0].items or ()
+    sized = len(given) == 1 and isinstance(given[0], Static) and given[0].const == 0
+    return name in _FILLED and sized or name in _TYPES and not given and name != "tensor"
 
 
 def _is_in(rulebook: Rulebook, name: str, tables: str) -> bool:

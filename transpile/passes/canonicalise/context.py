@@ -1,9 +1,6 @@
 """Where a spelling stands: the scope that is rewritten, and the method that it is or stands in."""
 
-from functools import cached_property
-
 from ...model.program import Class, Function, Scope
-from .concatenation import begin_empty
 
 
 class Site:
@@ -25,11 +22,6 @@ class Site:
     def function(self) -> Function | None:
         """The scope, if it is a function."""
         return self.scope if isinstance(self.scope, Function) else None
-
-    @cached_property
-    def empty(self) -> frozenset[str]:
-        """The names of what begins as an empty array."""
-        return begin_empty(self.scope)
 
 
 def _method(scope: Scope) -> Function | None:

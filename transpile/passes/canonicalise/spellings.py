@@ -29,7 +29,6 @@ from .choices import (
     takes_written,
     tests_none,
 )
-from .concatenation import joined, joins_empty
 from .context import Site
 from .contexts import imported_context, renames_context
 from .counts import counted, counts_places, listed_range, lists_range
@@ -127,7 +126,6 @@ _SPELLINGS: dict[type[Node], tuple[Spelling, ...]] = {
     ),
     Attribute: (_of(_is_call_of, lambda asked: asked.object),),
     Call: (
-        _of(lambda at, c: bool(at.empty) and joins_empty(at.scope, c, at.empty), joined),
         _of(lambda at, c: counts_places(at.scope, c), counted),
         _of(lambda at, c: lists_range(at.scope, c), listed_range),
         _of(lambda at, c: is_cast(at.scope, c), lambda c: c.arguments[1]),

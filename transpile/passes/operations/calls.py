@@ -9,6 +9,7 @@ from ...facts.values.lattice import (
     External,
     Instance,
     Method,
+    Sequence,
     Tensor,
     Torch,
     is_anything,
@@ -98,6 +99,8 @@ def _torch(c: Conversion, node: Call, name: str) -> None:
     rules = c.rules(name, node)
     if node in c.beside:
         rules = c.rulebook.find(f"{name}[beside]")
+    if _joins_empty(node) and (found := c.rulebook.find(f"{name}[empty]")):
+        rules = found
     exact = c.rulebook.find(f"{name}[whole]")
     if exact and promotion.becomes_whole(c, node):
         rules = (*exact, *rules)
@@ -114,6 +117,13 @@ def _torch(c: Conversion, node: Call, name: str) -> None:
         layer(c, node, name, rules[0])
     elif name != "torch.arange" or not counted(c, node, rules):
         c.apply(node, rules, name, arguments_of(node))
+
+
+def _joins_empty(node: Call) -> bool:
+    """Whether a call is given tensors of which one may be of shape (0,): `torch.cat([mem, x])`."""
+    given = known(node.arguments[0]) if node.arguments else None
+    element = given.element if isinstance(given, Sequence) else None
+    return isinstance(element, Tensor) and element.empty
 
 
 def _without_rule(c: Conversion, node: Call, name: str) -> None:
