@@ -16,6 +16,7 @@ LINES = [
     ("x.permute(0, 2, 1)", "x.transpose(0, 2, 1)"),
     ("x.transpose(1, 2)", "x.swapaxes(1, 2)"),
     ("x.transpose(n, 2)", "x.swapaxes(n, 2)"),
+    ("x.transpose(*self.axes)", "x.swapaxes(*self.axes)"),
     ("torch.transpose(x, 0, 0)", "x"),
     ("x.t()", "x.T"),
     ("x.unsqueeze(1)", "x[:, None]"),

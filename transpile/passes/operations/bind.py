@@ -4,9 +4,10 @@ from collections.abc import Sequence as Sequence_
 from dataclasses import dataclass, field
 
 from ...facts.values.lattice import Sequence, Value, is_traced
-from ...model.expressions import Call, Display, Starred
+from ...model.expressions import Call, Display, Name, Starred
+from ...model.names import dotted
 from ...model.node import Expression, Node
-from ...model.rulebook import Definition
+from ...model.rulebook import Definition, Parameter
 from ...rule import PLACEMENT
 from .argument_types import fits
 from .literals import known, literal
@@ -81,6 +82,7 @@ class Binding:
     given: dict[str, Argument] = field(default_factory=dict)
     sizes: list[Argument] = field(default_factory=list)
     rest: list[Argument] = field(default_factory=list)  # *args and **kwargs, passed through
+    spread: list[Parameter] = field(default_factory=list)  # what `*args` is for: all places left
     score: int = 0  # of how many arguments it is not known whether they fit
 
     def is_sized_by_data(self) -> bool:
@@ -138,7 +140,7 @@ def bind(definition: Definition, arguments: Sequence_[Argument]) -> Binding | No
         elif argument.star:
             binding.rest.append(argument)
             binding.score += 1
-            at = len(places)
+            binding.spread, at = places[at:], len(places)
         else:
             binding.given[places[at].name] = argument
             at += 1
@@ -183,6 +185,17 @@ def choose(definitions: Sequence_[Definition], arguments: Sequence_[Argument]) -
     """The first rule that fits for certain, else the first that may fit."""
     bound = (bind(definition, arguments) for definition in definitions)
     return min((b for b in bound if b is not None), key=lambda b: b.score, default=None)
+
+
+def hands_on(result: Expression, binding: Binding) -> bool:
+    """Whether all that `*dims` gives goes on as it is: `x.transpose(*dims)` to swapaxes."""
+    names = [p.name for p in binding.spread]
+    if len(binding.rest) != 1 or not isinstance(result, Call):
+        return False
+    last, words = result.arguments[-len(names) :], result.keywords[-len(names) :]
+    used = [n.id for n in result.walk() if isinstance(n, Name) and n.id in names]
+    told = all(p.default is None for p in binding.spread)  # what has a default may be left out
+    return told and used == names == list(map(dotted, last)) and not any(words)
 
 
 def loose_sizes(binding: Binding) -> list[Argument] | None:

@@ -21,7 +21,7 @@ from ...model.node import Expression, Node
 from ...model.operators import Conditional, Unary
 from ...model.rulebook import Definition, Rulebook
 from ...source.lower_ast import lower_expression, lowered
-from .bind import Argument, Binding, bind, choose, elements_of, loose_sizes
+from .bind import Argument, Binding, bind, choose, elements_of, hands_on, loose_sizes
 from .literals import UNDECIDED, harmless, known, literal, simple
 from .specialise import Refused, Specialised, body_of
 
@@ -122,11 +122,9 @@ def _has_effects(node: Node) -> bool:
 
 
 def _result(rulebook: Rulebook, binding: Binding) -> Expression | None:
-    if binding.rest:
-        return None
     rule = Specialised(binding)
-    result = rule.result()
-    if result is None:
+    result = rule.result() if not binding.rest or binding.spread else None
+    if result is None or binding.rest and not hands_on(result, binding):
         return None
     result = rebuilt(result, lambda node: _plainer(node, rule))
     for node in result.walk():
@@ -227,6 +225,9 @@ class _Substitution:
 
     def _named(self, node: Name) -> Change:
         parameter = self.parameters.get(node.id)
+        if parameter in self.binding.spread:
+            first = parameter is self.binding.spread[0]
+            return [self._taken(self.binding.rest[0])] if first else []
         if parameter is None:
             known_name = node.id in self.use.rulebook.definitions
             return Support(node.id) if known_name else None
