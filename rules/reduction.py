@@ -5,7 +5,7 @@ import jax.numpy as jnp
 
 from transpile.rule import known, rule
 
-# `dim=()` and `dim=[]` reduce every dim in torch and none in JAX, hence the first branch of most rules here.
+# `dim=()` and `dim=[]` reduce every dim in torch and none in JAX, hence the first branches of most rules here.
 # A 0-dim tensor has dims 0 and -1 in torch and none in JAX, which raises: only the rarer rules here allow for it, where the
 # source does not tell that there is a dim.
 
@@ -24,6 +24,8 @@ def reduced(function, input, dim, keepdim=False):
 
 @rule("torch.sum", "torch.Tensor.sum")
 def sum_(input, dim=None, keepdim=False, *, dtype=None):
+    if known(isinstance(dim, tuple)) and not known(jnp.issubdtype(input.dtype, jnp.unsignedinteger)):
+        return input.sum(axis=dim or None, keepdims=keepdim, dtype=dtype)
     if isinstance(dim, (tuple, list)) and not dim:
         return input.sum(keepdims=keepdim, dtype=dtype)
     if dtype is None and known(jnp.issubdtype(input.dtype, jnp.unsignedinteger)):
@@ -33,7 +35,9 @@ def sum_(input, dim=None, keepdim=False, *, dtype=None):
 
 @rule("torch.mean", "torch.Tensor.mean")
 def mean(input, dim=None, keepdim=False, *, dtype=None):
-    if isinstance(dim, (tuple, list)) and not dim:
+    if known(isinstance(dim, tuple)):
+        return input.mean(axis=dim or None, keepdims=keepdim, dtype=dtype)
+    if isinstance(dim, list) and not dim:
         return input.mean(keepdims=keepdim, dtype=dtype)
     return input.mean(axis=dim, keepdims=keepdim, dtype=dtype)
 
@@ -49,6 +53,8 @@ def prod(input, dim=None, keepdim=False, *, dtype=None):
 
 @rule("torch.all", "torch.Tensor.all")
 def all_(input, dim=None, keepdim=False):
+    if known(isinstance(dim, tuple)) and not known(dim in ((0,), (-1,))):
+        return input.all(axis=dim or None, keepdims=keepdim)
     if isinstance(dim, (tuple, list)) and not dim:
         return input.all(keepdims=keepdim)
     if known(dim in (0, -1, (0,), (-1,))) and not known(input.ndim > 0):
@@ -58,6 +64,8 @@ def all_(input, dim=None, keepdim=False):
 
 @rule("torch.any", "torch.Tensor.any")
 def any_(input, dim=None, keepdim=False):
+    if known(isinstance(dim, tuple)) and not known(dim in ((0,), (-1,))):
+        return input.any(axis=dim or None, keepdims=keepdim)
     if isinstance(dim, (tuple, list)) and not dim:
         return input.any(keepdims=keepdim)
     if known(dim in (0, -1, (0,), (-1,))) and not known(input.ndim > 0):
@@ -67,6 +75,10 @@ def any_(input, dim=None, keepdim=False):
 
 @rule("torch.var", "torch.Tensor.var")
 def var(input, dim: int | tuple | None = None, unbiased=True, keepdim=False, *, correction=None):
+    if known(isinstance(dim, tuple)) and correction is None:
+        if unbiased:
+            return input.var(axis=dim or None, ddof=1, keepdims=keepdim)
+        return input.var(axis=dim or None, keepdims=keepdim)
     if isinstance(dim, (tuple, list)) and not dim:
         return var(input, None, unbiased, keepdim, correction=correction)
     if correction is not None:

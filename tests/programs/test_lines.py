@@ -33,6 +33,7 @@ LINES = [
     ("(-x).std(0)", "nn.std(-x, 0)"),
     ("x.contiguous()", "x"),
     ("x.mean(1)", "x.mean(axis=1)"),
+    ("x.mean(dim=tuple(range(1, x.ndim)))", "x.mean(axis=tuple(range(1, x.ndim)) or None)"),
     ("x.mean(dim=(2, 3), keepdim=True)", "x.mean(axis=(2, 3), keepdims=True)"),
     ("x.sum()", "x.sum()"),
     ("torch.cat([x, y], dim=1)", "jnp.concatenate([x, y], axis=1)"),

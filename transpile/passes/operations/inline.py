@@ -18,7 +18,7 @@ from ...model.effects import Apply, Key, Support
 from ...model.expressions import Call, Comprehension, Constant, Display, Lambda, Name, Starred
 from ...model.names import dotted
 from ...model.node import Expression, Node
-from ...model.operators import Conditional, Unary
+from ...model.operators import Boolean, Conditional, Unary
 from ...model.rulebook import Definition, Rulebook
 from ...source.lower_ast import lower_expression, lowered
 from .bind import Argument, Binding, bind, choose, elements_of, hands_on, loose_sizes
@@ -146,6 +146,11 @@ def _plainer(node: Node, rule: Specialised) -> Change:
         truth = rule.truth(node.test)
         if truth is not UNDECIDED:
             return rebuilt(node.body if truth else node.orelse, lambda n: _plainer(n, rule))
+    if isinstance(node, Boolean) and (truth := rule.truth(node.left)) is not UNDECIDED:
+        return rebuilt(
+            node.left if truth is (node.operator == "or") else node.right,
+            lambda n: _plainer(n, rule),
+        )
     if isinstance(node, Call):
         pairs = zip(node.keywords, node.arguments)
         kept = [(w, a) for w, a in pairs if w is None or not _is_default(a, rule)]
