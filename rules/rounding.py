@@ -40,6 +40,16 @@ def clamp_max(input, max):
     return clamp(input, max=max)
 
 
+@rule("torch.clamp_min[compared]", "torch.Tensor.clamp_min[compared]")
+def clamp_min_without_gradient(input, min):
+    return jnp.maximum(input, min)
+
+
+@rule("torch.clamp_max[compared]", "torch.Tensor.clamp_max[compared]")
+def clamp_max_without_gradient(input, max):
+    return jnp.minimum(input, max)
+
+
 @rule("torch.floor", "torch.Tensor.floor")
 def floor(input):
     return jnp.floor(input)

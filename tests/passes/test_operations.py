@@ -40,8 +40,8 @@ MORE = [
     ("x[m.byte()]", "x[m.astype(jnp.uint8) != 0]"),
     # bytes, which wrap in torch
     ("(x * 10).to(torch.uint8)", "(x * 10).astype(int).astype(jnp.uint8)"),
-    ("x.clamp(0, 1).mul(255).byte()", "(nn.clamp(x, 0, 1) * 255).astype(int).astype(jnp.uint8)"),
-    ("(x.clamp(0, 1) * 255).byte()", "(nn.clamp(x, 0, 1) * 255).astype(jnp.uint8)"),
+    ("x.clamp(0, 1).mul(255).byte()", "(jnp.clip(x, 0, 1) * 255).astype(int).astype(jnp.uint8)"),
+    ("(x.clamp(0, 1) * 255).byte()", "(jnp.clip(x, 0, 1) * 255).astype(jnp.uint8)"),
     ("torch.triu(torch.ones(n, n)).byte()", "jnp.triu(jnp.ones((n, n))).astype(jnp.uint8)"),
     ("x.max(1)[0]", "nn.max_values(x, 1)"),
     ("x.max(1).indices", "x.argmax(axis=1)"),

@@ -1,13 +1,14 @@
 """Torch's functions, methods, constants and layers become JAX's, as the rules say.
 
 In functions that are traced a rule for `name[traced]` goes before that for `name`: `x.item()`. In a
-comparison, and where no gradient passes, one for `name[compared]` does. Where the result is
-cast or rounded in the same function, one for `name[whole]` does: it has torch's last digit. One for
-`name[beside]` makes a number for what takes the dtype of the array that it meets.
+comparison, below `detach()` and where no gradient passes, one for `name[compared]` does. Where the
+result is cast or rounded in the same function, one for `name[whole]` does: it has torch's last
+digit. One for `name[beside]` makes a number for what takes the dtype of the array that it meets.
 """
 
 from ...facts.program import ProgramFacts
-from ...model.effects import Put
+from ...facts.values import lattice
+from ...model.effects import Detached, Put
 from ...model.expressions import Attribute, Call, Name, NamedExpression, Subscript
 from ...model.node import Node
 from ...model.operators import Binary, Compare, Conditional
@@ -25,6 +26,7 @@ from ...model.statements import (
 from ..pass_ import Changes, Pass
 from . import calls, conditions, headers, names, numbers, promotion, stores, subscripts, tests
 from .conversion import Conversion, Handler
+from .literals import known
 
 __all__ = ["PASS", "run"]
 
@@ -39,12 +41,25 @@ def run(scope: Scope, facts: ProgramFacts) -> Changes:
 
 
 def _call(c: Conversion, node: Node) -> bool:
+    if c.compared and isinstance(known(node.function), _RUN):  # type: ignore[attr-defined]
+        c.visit_compared([node], compared=False)  # what it is given it may keep
+        return True
     return promotion.mark(c, node) or calls.called(c, node)
 
 
 def _named(c: Conversion, node: Node) -> bool:
-    c.visit_compared(node)
+    c.visit_compared(node.children(), compared=False)
     return True
+
+
+def _detached(c: Conversion, node: Node) -> bool:
+    if node.unless is not None:  # type: ignore[attr-defined]
+        return False
+    c.visit_compared(node.children())
+    return True
+
+
+_RUN = (lattice.Function, lattice.Functions, lattice.Module, lattice.Object)
 
 
 _HANDLERS: dict[type, Handler] = numbers.watched(
@@ -67,6 +82,7 @@ _HANDLERS: dict[type, Handler] = numbers.watched(
         Conditional: conditions.condition,
         If: conditions.condition,
         While: conditions.condition,
+        Detached: _detached,
         NamedExpression: _named,
     }
 )

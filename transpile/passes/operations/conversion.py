@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from ...facts.activity import may_carry
 from ...facts.bindings import Definitions, Liveness
 from ...facts.program import ProgramFacts
 from ...facts.shapes.leading_dims import Leading
 from ...facts.values.lattice import UNKNOWN, Package, Tensor, Torch, is_traced
 from ...model.effects import Unconverted
-from ...model.expressions import Attribute, Call, Name, NamedExpression, Subscript
+from ...model.expressions import Attribute, Call, Name, Subscript
 from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Binary, Boolean, Compare, Unary
@@ -43,7 +44,7 @@ class Conversion:
         stage = facts.stage(scope)
         self.traced = stage == "traced"
         self.may_be_traced = self.traced or stage is None
-        self.compared = 0  # the comparisons around: no gradient passes through them
+        self.compared = 0  # the comparisons and the like around: no gradient passes through them
         self.beside: set[Node] = set()  # calls that make a number which meets an array
         self.kept: set[Node] = set()  # NumPy's numbers that meet no array: `int(np.sqrt(n))`
         self.raising = set[Expression]()  # what raises as a whole
@@ -86,13 +87,13 @@ class Conversion:
         for node in nodes:
             self.visit(node)
 
-    def visit_compared(self, node: Node) -> None:
-        """See to what is below a comparison; what has a name there may be asked for its gradient
-        elsewhere.
+    def visit_compared(self, nodes: Iterable[Node], compared: bool = True) -> None:
+        """See to what is below a comparison, `lax.stop_gradient` and the like; what has a name
+        there, or is given to a function, may be asked for its gradient elsewhere: not `compared`.
         """
         before = self.compared
-        self.compared = 0 if isinstance(node, NamedExpression) else before + 1
-        self.visit_all(node.children())
+        self.compared = before + 1 if compared else 0
+        self.visit_all(nodes)
         self.compared = before
 
     # --- rules -----------------------------------------------------------------------------------
@@ -136,7 +137,8 @@ class Conversion:
         self._tell_size(node, name, arguments)
         taken = [*use.binding.given.values(), *use.binding.sizes, *use.binding.rest]
         self.changes.replace(node, lambda n: n if changed_in_place(use, n) else use.make())
-        self.visit_all(argument.node for argument in taken)
+        below = (argument.node for argument in taken)
+        self.visit_compared(below) if _is_cut(node, use) else self.visit_all(below)
 
     def _tell_size(self, node: Expression, name: str, arguments: list[Argument]) -> None:
         """Report a result whose size follows from data, where a forward pass makes it: what none
@@ -211,6 +213,13 @@ class Conversion:
         if new.value is None and isinstance(known(node), Torch):
             new.value = UNKNOWN
         self.changes.replace(node, new)
+
+
+def _is_cut(node: Expression, use: Use) -> bool:
+    """Whether no gradient passes what a rule makes: `x.norm(1).argmax()`, `x.std().detach()`."""
+    made = use.result
+    stopped = isinstance(made, Call) and dotted(made.function) == "lax.stop_gradient"
+    return stopped or isinstance(known(node), Tensor) and not may_carry(known(node))
 
 
 def _divides_its_own(call: Call) -> bool:

@@ -92,7 +92,7 @@ def compared(c: Conversion, node: Compare) -> bool:
             return True
     if words != node.operators:
         c.changes.replace(node, lambda n: Compare(n.operands, words))
-        c.visit_compared(node)
+        c.visit_compared(node.children())
         return True
     return False
 
@@ -140,7 +140,7 @@ def _of_two(c: Conversion, node: Compare, word: str, first: Subject, second: Sub
         return Compare([first.now(n.operands[0]), second.now(n.operands[1])], [word])
 
     c.changes.replace(node, make)
-    c.visit_compared(node)
+    c.visit_compared(node.children())
     return True
 
 

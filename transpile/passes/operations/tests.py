@@ -43,7 +43,7 @@ def compared(c: Conversion, node: Node) -> bool:
     try:
         if not _of_type(c, node) and not dtypes.compared(c, node):
             promotion.mark(c, node)
-            c.visit_compared(node)
+            c.visit_compared(node.children())
     except Refused as refused:
         c.unconverted("unsupported", node, f"{show(node)}: {refused}")
     return True
