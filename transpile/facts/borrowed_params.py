@@ -30,9 +30,14 @@ def is_lent(values: Values, value: Node | None, scope: Scope | None = None) -> b
         made = next((a.expression for a in bindings), None)
     if not isinstance(made, Call) or not isinstance(values.of(made), Module):
         return False
-    return values.may_be_none(value) is False and isinstance(
-        values.of(made.function), (lattice.Class, Torch)
-    )
+    return isinstance(values.of(made.function), (lattice.Class, Torch))
+
+
+def is_gone(values: Values, value: Node | None, scope: Scope, live: frozenset[str]) -> bool:
+    """Whether an expression is such a param where nothing reads its module any more:
+    `layer.weight` after `self.weight = layer.weight`."""
+    root = (dotted(value) or "").partition(".")[0]
+    return root not in live and is_lent(values, value, scope)
 
 
 def _only_lends(name: Name) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...facts.bindings import Liveness, bound
+from ...facts.borrowed_params import is_gone
 from ...facts.memory import Solved, Taken
 from ...facts.memory.access_paths import of, on_module
 from ...facts.memory.inplace_names import is_tensor
@@ -147,7 +148,9 @@ class Frame:
         """The names that are read later and may have the memory of this one; what stands on
         modules outlives the call."""
         kept = {p for p in self.state.env if on_module(p) and p != "self.getattr"}
-        return [p for p in self.state.sharing(path, self.live | kept) if p not in self.sizes]
+        reached = [p for p in self.state.sharing(path, self.live | kept) if p not in self.sizes]
+        values, samples = self.memory.program.values, self.state.paths.samples
+        return [p for p in reached if not is_gone(values, samples.get(p), self.scope, self.live)]
 
     @functools.cached_property
     def sizes(self) -> frozenset[str]:

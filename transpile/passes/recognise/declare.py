@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...facts.borrowed_params import is_lent
 from ...facts.modules import SUBMODULE
 from ...facts.values.lattice import (
     NONE,
@@ -33,7 +34,7 @@ from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, NewArray
 from ...model.expressions import Attribute, Call, Constant, Display
 from ...model.names import in_scope, leaves, text
 from ...model.node import Expression, Node
-from ...model.operators import sides
+from ...model.operators import Compare, Conditional, sides
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement
 from .attribute_kinds import Kinds
@@ -89,6 +90,8 @@ def _assign(scene: Scene, kinds: Kinds, assign: Assign) -> bool:
                 scene.changes.unconverted("module-value", value, _PARAMS)
                 return True
             here = _here(scene, kinds, value, kind)
+            if kind == PARAM and is_lent(scene.values, value) and _may_be_none(scene, value):
+                scene.changes.wrap(value, _if_there)
             scene.changes.become(assign, lambda a: _declaration(a, kind, here, kinds, scene.cls))
         return kind is not None
     wanted = [_kind(scene, kinds, t, v) for t, v in pairs(assign)]
@@ -124,6 +127,17 @@ def _kind(scene: Scene, kinds: Kinds, target: Expression, value: Expression) -> 
     numbers = isinstance(known, Static) and known != NONE
     begins = known == NUMPY and kind == PARAM  # of a param that follows
     return None if numbers and not begins and kind not in (BUFFER, "mixed") else kind
+
+
+def _may_be_none(scene: Scene, value: Expression) -> bool:
+    return scene.values.may_be_none(value) is not False
+
+
+def _if_there(value: Expression) -> Expression:
+    """`layer.bias if layer.bias is not None else None`, of `layer = nn.Linear(4, 4, bias=bias)`"""
+    none = Constant(None)
+    none.value = NONE
+    return Conditional(value, Compare([clone(value), clone(none)], ["is not"]), none)
 
 
 def _declaration(assign: Assign, kind: str, here: str, kinds: Kinds, cls: Class | None) -> Declare:
