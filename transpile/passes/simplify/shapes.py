@@ -24,6 +24,7 @@ from ...model.program import Class, Function, Scope
 from ...source.lower_ast import expression
 from ..operations.literals import harmless, literal, simple
 from .gathers import picked, squeezed
+from .pads import padded
 from .unpacking import goes_over, names
 
 Change = Callable[[Call], Expression]
@@ -165,42 +166,6 @@ class Shapes:
 
         return make
 
-    # --- padded dims ------------------------------------------------------------------------------
-
-    def padded(self, call: Call, given: dict[str, Expression]) -> Change | None:
-        """`jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(1, 0)])` where nothing is cropped."""
-        pads, mode = given.get("pad"), literal(given.get("mode", Constant("constant")))
-        array = given["input"]
-        word = _MODES.get(mode) if isinstance(mode, str) else None
-        if not isinstance(pads, Display) or word is None or len(pads.elements) % 2:
-            return None
-        if not all(map(self.sizes.is_size, pads.elements)):
-            return None
-        rank, value = self.sizes.rank(array), given.get("value")
-        if rank is None and not simple(array):
-            return None
-        filled = value is not None and literal(value) not in (0, None)
-
-        def make(now: Call) -> Expression:
-            array, pads = now.arguments[:2]
-            ends = pads.elements  # type: ignore[attr-defined]
-            pairs = [Display("tuple", list(p)) for p in zip(ends[-2::-2], ends[::-2])]
-            if rank is not None:
-                before = [expression("(0, 0)") for _ in range(rank - len(pairs))]
-                width: Expression = Display("list", [*before, *pairs])
-            else:
-                others = Binary(Attribute(clone(array), "ndim"), "-", Constant(len(pairs)))
-                width = Binary(
-                    Binary(expression("[(0, 0)]"), "*", others), "+", Display("list", pairs)
-                )
-            words: dict[str, Expression] = {} if mode == "constant" else {"mode": Constant(word)}
-            if filled:
-                words["constant_values"] = now.arguments[list(given).index("value")]
-            keywords = [None, None, *words]
-            return Call(expression("jnp.pad"), [array, width, *words.values()], keywords)
-
-        return make
-
     # --- fills ------------------------------------------------------------------------------------
 
     def filled(self, call: Call, given: dict[str, Expression]) -> Change | None:
@@ -239,13 +204,12 @@ _ASKED: dict[str, tuple[tuple[str, ...], Callable[..., Change | None]]] = {
     "chunk": (("input", "sizes", "dim"), Shapes.pieces),
     "split_sizes": (("input", "sizes", "dim"), Shapes.pieces),
     "expand_to": (("input", "sizes"), Shapes.expanded),
-    "pad": (("input", "pad", "mode", "value"), Shapes.padded),
+    "pad": (("input", "pad", "mode", "value"), lambda s, *given: padded(s.sizes, *given)),
     "masked_fill": (("input", "mask", "value"), Shapes.filled),
     "gather": (("input", "dim", "index"), lambda s, *given: picked(s.axes, *given)),
     "squeeze": (("input", "dim"), lambda s, *given: squeezed(s.axes, *given)),
     "flatten": (("input", "start_dim", "end_dim"), Shapes.joined),
 }
-_MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
 def _without_new_dims(array: Expression) -> Expression:
