@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...model.block import Block
 from ...model.constants import is_constant, is_none
 from ...model.effects import Detached, Put, Support
 from ...model.expressions import Attribute, Call, Display, Name, Slice, Starred, Subscript
@@ -20,7 +21,7 @@ from ...model.names import dotted, index_parts
 from ...model.node import Expression
 from ...model.statements import Assign
 from ..memory.indices import number
-from .size_values import Sizes
+from .size_values import Sizes, statement_of
 
 Size = Any  # an int, or (the definition of an array, axis)
 _SHAPED = {  # which argument is the shape
@@ -76,7 +77,7 @@ class Axes:
         source, shape = self._source(node), self._shape(node)
         told = self.size(source, axis, rank) if source is not None else None
         if isinstance(node, Name) and told is None:
-            definition = self.sizes.definitions.definition(node)
+            definition = self.sizes.definitions.definition(node) or self._one_of_several(node)
             return None if definition is None else (definition, axis)
         if shape is not None:
             if not -len(shape) <= axis < len(shape):
@@ -112,6 +113,17 @@ class Axes:
             return self.number(source.elements[place])
         taken = isinstance(source, Attribute) and source.name == "shape"
         return self.size(source.object, place) if taken else None  # type: ignore[union-attr]
+
+    def _one_of_several(self, node: Name) -> object | None:
+        """What stands for the value of a name that is set in several places, from the last
+        statement of its block that sets it to the next."""
+        own, found = statement_of(node), self.sizes.definitions.of.get(node)
+        block = own.parent if own is not None else None
+        if own is None or not found or not isinstance(block, Block):
+            return None
+        around = {a for d in found if d is not None for a in d.ancestors()}
+        before = [s for s in block.body[: block.body.index(own)] if s in around]
+        return None if own in around else (found, block, before[-1] if before else None)
 
     # --- what an array is made of -----------------------------------------------------------------
 
