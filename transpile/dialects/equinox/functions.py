@@ -170,9 +170,11 @@ class Running(function_body.Running):
         return sum(name != "state" for name in placed) - bound_self
 
     def _carried(self, node: Statement) -> list[str]:
+        """What a block gives anew; `return self.bn(x, state)` uses a state up, and binds none."""
         inside, me = bound(node), self.function.receiver
         module = [me] if self.function.owner is not None and me in inside else []
-        return module + (["state"] if self.threads.gives and "state" in inside else [])
+        threads = "state" in inside or any(n in self.done for n in node.walk())
+        return module + (["state"] if self.threads.gives and threads else [])
 
     def _parameters(self) -> None:
         """`state` is the last before the star, `key` behind it."""
