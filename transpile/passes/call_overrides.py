@@ -31,7 +31,8 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
         if own is None or not own.parameters or not project.is_module(cls):
             continue
         if not isinstance(project.above(cls, "__call__"), Function):
-            changes, inherits = Changes(own), project.find(cls, "forward") is None
+            outside = isinstance(project.above(cls, "forward"), str)  # else a class below has it
+            changes, inherits = Changes(own), outside and project.find(cls, "forward") is None
             for node in own.nodes(Attribute):
                 called = is_called(node)
                 if node.name == "__call__" and called and is_super(node.object):
