@@ -21,7 +21,7 @@ from ...model.effects import (
     Tie,
     Unconverted,
 )
-from ...model.expressions import Attribute, Call
+from ...model.expressions import Attribute, Call, Constant
 from ...model.names import dotted, is_called, is_target, text
 from ...model.node import Node
 from ...model.positions import source_of
@@ -44,7 +44,9 @@ def attribute(scene: Scene, node: Attribute) -> None:
     called = is_called(node)
     if isinstance(base, Module):
         if node.name == "training":
-            if not is_target(node):
+            if not is_target(node) and scene.building:
+                scene.changes.replace(node, Constant(True))  # torch's modules begin in training
+            elif not is_target(node):
                 scene.changes.become(node, lambda n: Mode(n.object))
             return
         kind = None if called else array_kind(scene, base, value, node.name)
