@@ -127,6 +127,9 @@ class ModuleDict(Sequential):
     def __setitem__(self, name, layer):
         self.layers[name] = layer
 
+    def update(self, modules):
+        self.layers.update(modules)
+
     def keys(self):
         return self.held().keys()
 

@@ -1,14 +1,25 @@
 """What functions take and give where a module that has been built is frozen."""
 
+from ...facts.values.containers import GROWING
+from ...facts.values.lattice import Method
+from ...model.expressions import Attribute, Call
 from ...model.names import is_own
-from ...model.node import Node
+from ...model.node import Expression, Node
 from ...model.program import Function
 from ...model.statements import Assign
 from ..threading.signatures import Signatures
+from .module_lists import is_list
 
 
 class Conventions(Signatures):
     """The threads of functions and calls in Equinox."""
+
+    def grown(self, call: Call) -> Expression | None:
+        function, value = call.function, call.function.value
+        if not isinstance(function, Attribute) or not isinstance(value, Method):
+            return None
+        adds = value.name in GROWING and is_list(self.project, value.receiver)
+        return function.object if adds else None
 
     def is_filled(self, statement: Node, method: Function) -> bool:
         """Whether a statement of a method does what only a constructor may: `self.dropout = p`."""

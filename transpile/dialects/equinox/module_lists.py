@@ -13,6 +13,7 @@ from ...facts.values.lattice import Method, Module, Value
 from ...model.copy import clone
 from ...model.effects import New, Support
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Starred, Subscript
+from ...model.names import dotted
 from ...model.node import Expression, Statement
 from ...model.program import Class, Function
 from ...model.project import Project
@@ -66,6 +67,9 @@ def with_layer(places: Places, call: Call, project: Project) -> list[Statement] 
     """`net.add_module("conv", conv)`: a Sequential, or list of a class of its own, with one more
     layer."""
     function, value = call.function, call.function.value
+    if dotted(function) == "setattr" and is_list(project, call.arguments[0].value):
+        holder, name, layer = call.arguments
+        return _named(places, holder, layer, name)
     if not isinstance(function, Attribute) or not isinstance(value, Method):
         return None
     if not is_list(project, value.receiver):
@@ -80,6 +84,20 @@ def with_layer(places: Places, call: Call, project: Project) -> list[Statement] 
         return None
     made = Call(Support("with_layer"), [clone(function.object), *reversed(call.arguments)])
     return places.store(function.object, made)
+
+
+def named_layer(places: Places, target: Attribute, layer: Expression) -> list[Statement] | None:
+    """`self.net.act = nn.Tanh()`: a Sequential with a layer of that name."""
+    return _named(places, target.object, layer, Constant(target.name))
+
+
+def _named(
+    places: Places, holder: Expression, layer: Expression, name: Expression
+) -> list[Statement] | None:
+    if not isinstance(layer.value, Module) or not places.has(holder):
+        return None
+    made = Call(Support("with_layer"), [clone(holder), layer, name])
+    return places.store(holder, made)
 
 
 def with_layers(places: Places, holder: Expression, given: Expression) -> list[Statement]:

@@ -29,6 +29,7 @@ from .loops import Loops
 from .module_lists import (
     is_list,
     makes_list,
+    named_layer,
     of_list,
     stored,
     with_layer,
@@ -175,6 +176,10 @@ class Changing:
         held = target.object.value if isinstance(target, Subscript) else None
         if is_list(self.plan.project, held) and self.places.has(target):
             return self.places.store(target, assign.expression)  # `self.net[1] = nn.Tanh()`
+        if isinstance(target, Attribute) and is_list(self.plan.project, target.object.value):
+            added = named_layer(self.places, target, assign.expression)
+            if added is not None:
+                return added
         if not is_part_of_module(target) or self.places.is_own_attribute(target):
             return None
         assert isinstance(target, Attribute)
@@ -201,13 +206,11 @@ class Changing:
             if is_read_below(statement, child.id):
                 raise Unplaced("a loop goes on with a module in the place of which it put another")
             return [Assign([Name(child.id)], call.arguments[2])]
+        added = with_layer(self.places, call, self.plan.project) if isinstance(call, Call) else None
+        if added is not None:
+            return added
         if isinstance(call, Call) and sets_on_module(call):
             raise Unplaced("an attribute is set on a module that has been built")
-        if (
-            isinstance(call, Call)
-            and (added := with_layer(self.places, call, self.plan.project)) is not None
-        ):
-            return added
         if isinstance(call, Call) and (holder := self._receiver(call)) is not None:
             if not self.places.has(holder):
                 raise Unplaced("a module that is changed has been built: return what is new")

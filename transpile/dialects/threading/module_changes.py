@@ -36,15 +36,17 @@ def handed(call: Call) -> FunctionValue | None:
 
 class Changes:
     """Which parameter each function changes, and gives back. `targets`: what a call may run;
-    `is_state`: whether an array changes while the model runs, which changes no module."""
+    `is_state`: whether an array changes while the model runs, which changes no module; `grown`:
+    what a call puts a layer into, `seq.add_module("act", act)`."""
 
     def __init__(
         self,
         functions: Sequence[Function],
         targets: Targets,
         is_state: Callable[[Expression], bool],
+        grown: Callable[[Call], Expression | None],
     ) -> None:
-        self.targets, self.is_state = targets, is_state
+        self.targets, self.is_state, self.grown = targets, is_state, grown
         self._changed: dict[Function, int] = {}  # by the place of the parameter
         self._functions = [f for f in functions if f.name not in ("__init__", "__call__")]
         self._methods = set[Function]()  # that set something on their own module
@@ -146,8 +148,10 @@ class Changes:
             elif isinstance(node, Call) and (child := child_set(node)) is not None:
                 yield child
             elif isinstance(node, Call):
-                receiver = self.receiver(node) if building else None
-                yield from (p for p in (self.argument(node), receiver) if p is not None)
+                changed = [self.argument(node)]
+                if building:
+                    changed += [self.receiver(node), self.grown(node)]
+                yield from filter(None, changed)
 
 
 def sets_on_module(call: Call) -> bool:

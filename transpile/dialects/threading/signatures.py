@@ -39,7 +39,7 @@ class Signatures:
         self._stages = facts.stages
         self._targets: dict[Call, list[Function] | None] = {}
         self.functions = list(reached(project, self.modules, self.found, set(kept), facts.rulebook))
-        self.changes = Changes(self.functions, self.targets, self.is_state)
+        self.changes = Changes(self.functions, self.targets, self.is_state, self.grown)
         callers = self._callers()
         self.building = self._only_built(callers)
         self.filling = {f for f in self.building if f.name != "__init__" and self.fills(f)}
@@ -64,6 +64,10 @@ class Signatures:
         self._known = {call: self._of_call(call) for call in calls}
 
     # --- questions --------------------------------------------------------------------------------
+
+    def grown(self, call: Call) -> Expression | None:
+        """What a call puts a layer into, that is built already: it is another module then."""
+        return None
 
     def of(self, function: Function) -> Threads:
         root = self.root(function)

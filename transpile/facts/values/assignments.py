@@ -85,6 +85,7 @@ def _bind_attribute(frame: Frame, target: nodes.Attribute, value: Value, env: En
     elif plain:
         frame.facts.set_attribute(receiver.cls, target.name, value)  # type: ignore[attr-defined]
     if isinstance(receiver, Module):
+        frame.facts.put_in(receiver, value)
         if receiver.is_bare:
             store(frame, target.object, receiver.with_part(target.name, value), env)
         elif not receiver.is_self and isinstance(value, Module):
@@ -190,6 +191,7 @@ def _bind_entry(frame: Frame, target: nodes.Subscript, value: Value, env: Env) -
     holder = target.object
     held = frame.facts.of(holder)
     if isinstance(held, Module) and isinstance(value, Module):
+        frame.facts.put_in(held, value)
         index = frame.facts.of(indices(target)[0])
         store(frame, holder, _with_layer(held, index, value), env)
     elif isinstance(holder, nodes.Attribute) and isinstance(held, Mapping):
@@ -281,6 +283,8 @@ def _augmented(frame: Frame, node: Assign, env: Env) -> None:
     target = node.targets[0]
     old = frame.expression(target, env)
     made = binary(old, frame.expression(node.expression, env), node.operator)
+    if isinstance(old, Module) and isinstance(made, Module):
+        frame.facts.put_in(old, made.element)
     # `self.fc.bias += 1` under no_grad: a param still
     in_place = isinstance(old, Tensor) and old.param and isinstance(made, Tensor)
     if isinstance(old, Tensor) and isinstance(made, Tensor) and old.narrow:

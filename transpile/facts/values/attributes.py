@@ -39,6 +39,7 @@ from .lattice import (
     is_param,
     least_dims,
 )
+from .modules import is_of_modules
 
 _ABOUT = ("shape", "dtype", "device")  # what anything with such an attribute answers alike
 _ARRAYS = ("T", "real", "imag", "flat")  # of an array of NumPy's
@@ -63,9 +64,8 @@ def attribute(frame: Frame, node: Attribute, env: Env) -> Value:
     if base == UNKNOWN and name == "values":
         if "pandas" in frame.facts.project.names[frame.file].imports.values():
             return NUMPY
-    if base == UNKNOWN and isinstance(node.object, Attribute):
-        if frame.facts.is_method_of_modules(node):
-            return Method(Module(open=True), name)  # `self.bias.get_bias()`, of one of several
+    if base == UNKNOWN and isinstance(node.object, Attribute) and is_of_modules(frame, node):
+        return Method(Module(open=True), name)  # `self.bias.get_bias()`, of one of several
     return Method(base, name)
 
 

@@ -125,8 +125,7 @@ def grow(
     if receiver.is_self and frame.cls is not None:
         if name in ("add_module", "register_module"):
             set_named(frame, frame.cls, args[0], added)
-        if frame.facts.project.torch_base(frame.cls):
-            frame.facts.note(added, "contents", frame.cls)
+        frame.facts.put_in(receiver, added)
     elif isinstance(node.function, nodes.Attribute):
         if receiver.is_bare:
             literal = args[0].value
@@ -134,9 +133,7 @@ def grow(
                 part = receiver.with_part(literal.const, added)
                 store(frame, node.function.object, part, env)
         else:
-            for ref in receiver.refs:
-                if isinstance(ref, Class) and frame.facts.project.torch_base(ref):
-                    frame.facts.note(added, "contents", ref)
+            frame.facts.put_in(receiver, added)
             element = join(receiver.element, added)
             grown = dataclasses.replace(receiver, element=element, items=None)
             store(frame, node.function.object, grown, env)

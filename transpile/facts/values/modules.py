@@ -5,6 +5,7 @@ import dataclasses
 from ...model import program
 from ...model.expressions import Attribute, Call
 from . import containers, functions
+from .attribute_names import ORDINARY
 from .call_flags import flags
 from .frame import Argument, Env, Frame
 from .joins import join, sequence
@@ -59,6 +60,22 @@ def _call_in_order(
             value = call(frame, item, args)
             args = [Argument(None, "", value)]
     return value
+
+
+def is_of_modules(frame: Frame, method: Attribute) -> bool:
+    """Whether modules of the project alone have a method of this name, no tensors, and one that
+    can be called as it is here."""
+    name, call, project = method.name, method.parent, frame.facts.project
+    owners = frame.facts.owners.get(name, [])
+    if not owners or name in ORDINARY or name.startswith("__"):
+        return False
+    if frame.facts.rulebook.find("torch.Tensor." + name):
+        return False
+    if isinstance(call, Call) and call.function is method:
+        owners = [c for c in owners if project.accepts(project.methods(c)[name], call)]
+    return bool(owners) and all(
+        project.is_module(c) and not project.is_property(project.methods(c)[name]) for c in owners
+    )
 
 
 def call_method(

@@ -106,10 +106,12 @@ def _getattr(frame: Frame, name: str, args: list[Argument]) -> Value:
 
 
 def _setattr(frame: Frame, name: str, args: list[Argument]) -> Value:
-    first = _first(args)
-    if len(args) < 3 or not isinstance(first, Module) or not first.is_self or frame.cls is None:
+    first, value = _first(args), args[2].value if len(args) > 2 else None
+    if not isinstance(first, Module) or value is None:
         return UNKNOWN
-    value = args[2].value
+    frame.facts.put_in(first, value)
+    if not first.is_self or frame.cls is None:
+        return UNKNOWN
     if _literal(args) is None:
         if value == NONE and frame.facts.computed(frame.cls, pattern(args[1].node)) is None:
             return NONE  # what else may be there is seen later

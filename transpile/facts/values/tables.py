@@ -4,7 +4,6 @@ import functools
 from collections.abc import Set
 from typing import Any
 
-from ...model.expressions import Attribute, Call
 from ...model.layers import Layer, layers
 from ...model.names import dotted
 from ...model.node import Expression, Node
@@ -12,7 +11,7 @@ from ...model.program import Class, File, Function
 from ...model.project import Project
 from ...model.rulebook import Rulebook
 from . import lattice
-from .attribute_names import ORDINARY, torch_method
+from .attribute_names import torch_method
 from .cells import Cell, Given, Run, Table, cut, either, join_tables, same
 from .computed_names import HOLE, fitting
 from .joins import join
@@ -119,6 +118,16 @@ class Facts:
             held = self.read("contents", one)
             element = element if held is None else join(element, held)
         return element
+
+    def put_in(self, module: Module, value: Value | None) -> None:
+        """Say that a module, of a container class of the user's, holds something more."""
+        for ref in module.refs:
+            base = self.project.torch_base(ref) if isinstance(ref, Class) else None
+            kind = (
+                Tensor if base in ("torch.nn.ParameterList", "torch.nn.ParameterDict") else Module
+            )
+            if base is not None and isinstance(value, kind):
+                self.note(value, "contents", ref)
 
     # --- functions -------------------------------------------------------------------------------
 
@@ -265,22 +274,6 @@ class Facts:
     def set_attribute(self, cls: Class, name: str, value: Value) -> None:
         self.note(value, "attribute", cls, name)
         self.note(frozenset([name]), "names", cls)
-
-    def is_method_of_modules(self, method: Attribute) -> bool:
-        """Whether modules of the project alone have a method of this name, no tensors, and one that
-        can be called as it is here."""
-        name, project, call = method.name, self.project, method.parent
-        owners = self.owners.get(name, [])
-        if not owners or name in ORDINARY or name.startswith("__"):
-            return False
-        if self.rulebook.find("torch.Tensor." + name):
-            return False
-        if isinstance(call, Call) and call.function is method:
-            owners = [c for c in owners if project.accepts(project.methods(c)[name], call)]
-        return bool(owners) and all(
-            project.is_module(c) and not project.is_property(project.methods(c)[name])
-            for c in owners
-        )
 
     def resolve(self, file: File | None, node: Node) -> Any:
         """What a dotted name means at the top level of a file; the empty name where it is none."""
