@@ -2,7 +2,7 @@
 
 from ...facts.values.containers import GROWING
 from ...facts.values.lattice import Method
-from ...model.expressions import Attribute, Call
+from ...model.expressions import Attribute, Call, Subscript
 from ...model.names import is_own
 from ...model.node import Expression, Node
 from ...model.program import Function
@@ -14,8 +14,13 @@ from .module_lists import is_list
 class Conventions(Signatures):
     """The threads of functions and calls in Equinox."""
 
-    def grown(self, call: Call) -> Expression | None:
-        function, value = call.function, call.function.value
+    def grown(self, node: Node) -> Expression | None:
+        if isinstance(node, Assign):
+            places = (t.object for t in node.targets if isinstance(t, Subscript))
+            return next((p for p in places if is_list(self.project, p.value)), None)
+        if not isinstance(node, Call):
+            return None
+        function, value = node.function, node.function.value
         if not isinstance(function, Attribute) or not isinstance(value, Method):
             return None
         adds = value.name in GROWING and is_list(self.project, value.receiver)

@@ -44,7 +44,7 @@ class Changes:
         functions: Sequence[Function],
         targets: Targets,
         is_state: Callable[[Expression], bool],
-        grown: Callable[[Call], Expression | None],
+        grown: Callable[[Node], Expression | None],
     ) -> None:
         self.targets, self.is_state, self.grown = targets, is_state, grown
         self._changed: dict[Function, int] = {}  # by the place of the parameter
@@ -145,6 +145,8 @@ class Changes:
                     yield node.target
             elif isinstance(node, Assign) and not isinstance(node, Declare):
                 yield from (t for t in node.targets if is_part_of_module(t))
+                grown = self.grown(node) if building else None
+                yield from [] if grown is None else [grown]
             elif isinstance(node, Call) and (child := child_set(node)) is not None:
                 yield child
             elif isinstance(node, Call):

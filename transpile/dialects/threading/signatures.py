@@ -65,8 +65,9 @@ class Signatures:
 
     # --- questions --------------------------------------------------------------------------------
 
-    def grown(self, call: Call) -> Expression | None:
-        """What a call puts a layer into, that is built already: it is another module then."""
+    def grown(self, node: Node) -> Expression | None:
+        """What a call or an assignment puts a layer into, that is built already: it is another
+        module then."""
         return None
 
     def of(self, function: Function) -> Threads:

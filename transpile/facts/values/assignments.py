@@ -7,17 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 from ...model import expressions as nodes
-from ...model import program
 from ...model.names import in_scope, is_own
 from ...model.node import Expression, Node
 from ...model.statements import Assign, Block, Break, Continue, Return, Try
+from . import container_aliases
 from .annotations import annotated
 from .counters import counted
 from .frame import Env, Frame
 from .joins import join
 from .lattice import (
     MISSING,
-    NONE,
     NUMPY,
     PLACED,
     REFUSED,
@@ -32,11 +31,10 @@ from .lattice import (
     Value,
     element_of,
 )
+from .module_attributes import set_from_outside
 from .numpy_names import is_bound_to_numpy
 from .operators import binary
 from .subscripts import indices
-
-_STANDING_IN = frozenset({"torch.nn.Identity", "torch.nn.Sequential"})  # in the place of a layer
 
 
 def bind(frame: Frame, target: Node, value: Value, env: Env) -> None:
@@ -87,13 +85,11 @@ def _bind_attribute(frame: Frame, target: nodes.Attribute, value: Value, env: En
     if isinstance(receiver, Module):
         frame.facts.put_in(receiver, value)
         if receiver.is_bare:
-            store(frame, target.object, receiver.with_part(target.name, value), env)
-        elif not receiver.is_self and isinstance(value, Module):
-            _replace(frame, receiver, target.name, value)
-            if not receiver.open:
-                _fill(frame, receiver, target.name, value)
-        elif not receiver.is_self and not receiver.open and isinstance(value, Tensor):
-            _fill(frame, receiver, target.name, value)
+            part = receiver.with_part(target.name, value)
+            container_aliases.note(frame, target.object, receiver, part)
+            store(frame, target.object, part, env)
+        elif not receiver.is_self and isinstance(value, (Module, Tensor)):
+            set_from_outside(frame, receiver, target.name, value)
     frame.facts.set(target, value)
 
 
@@ -119,25 +115,6 @@ def _is_refused(frame: Frame, target: nodes.Attribute) -> bool:
     made = target.parent.expression if isinstance(target.parent, Assign) else None
     called = frame.facts.of(made.function) if isinstance(made, nodes.Call) else UNKNOWN
     return isinstance(called, Torch) and not frame.facts.rulebook.find(called.name)
-
-
-def _fill(frame: Frame, receiver: Module, name: str, value: Tensor | Module) -> None:
-    """`self.attn.mask = mask`, of what a constructor, or the class, sets to None."""
-    for ref in receiver.refs:
-        if isinstance(ref, program.Class):
-            before = frame.facts.attribute(ref, name)
-            if before == NONE or isinstance(before, (Tensor, Module)) and before.none:
-                frame.facts.set_attribute(ref, name, join(NONE, value))
-
-
-def _replace(frame: Frame, owner: Module, name: str, value: Module) -> None:
-    """`model.fc = nn.Identity()` from outside: where it is known which class the model is of."""
-    ref = next(iter(owner.refs), None)
-    layers = all(isinstance(c, str) for c in value.classes)
-    if not (value.classes & _STANDING_IN and layers) or owner.open or len(owner.refs) != 1:
-        return
-    if isinstance(ref, program.Class) and isinstance(frame.facts.attribute(ref, name), Module):
-        frame.facts.note(value, "replaced", ref, name)
 
 
 def local_name(attribute: nodes.Attribute) -> str:
@@ -192,19 +169,22 @@ def _bind_entry(frame: Frame, target: nodes.Subscript, value: Value, env: Env) -
     held = frame.facts.of(holder)
     if isinstance(held, Module) and isinstance(value, Module):
         frame.facts.put_in(held, value)
+        container_aliases.note(frame, holder, held, value)
         index = frame.facts.of(indices(target)[0])
         store(frame, holder, _with_layer(held, index, value), env)
     elif isinstance(holder, nodes.Attribute) and isinstance(held, Mapping):
         if frame.cls is not None and isinstance(value, (Module, Tensor)):
+            container_aliases.note(frame, holder, held, value)
             store(frame, holder, _with_entry(held, value), env)
     elif isinstance(holder, nodes.Attribute) and isinstance(held, Sequence):
         if isinstance(value, (Module, Sequence)):
             store(frame, target, value, env)
     elif isinstance(holder, nodes.Name) and holder.id in env:
         old = env[holder.id]
+        container_aliases.note(frame, holder, old, value)
         if isinstance(old, Sequence):
             element = join(old.element, value) if old.items != () else value
-            env[holder.id] = Sequence(element, None, old.tuple)
+            env[holder.id] = Sequence(element, None, old.tuple, sites=old.sites)
         elif isinstance(old, Mapping):
             word = frame.facts.of(indices(target)[0])
             placed = isinstance(word, Static) and word.const in PLACED
@@ -283,6 +263,9 @@ def _augmented(frame: Frame, node: Assign, env: Env) -> None:
     target = node.targets[0]
     old = frame.expression(target, env)
     made = binary(old, frame.expression(node.expression, env), node.operator)
+    if isinstance(old, (Module, Sequence)) and isinstance(made, (Module, Sequence)):
+        container_aliases.note(frame, target, old, made.element or UNKNOWN)
+        made = dataclasses.replace(made, sites=old.sites)
     if isinstance(old, Module) and isinstance(made, Module):
         frame.facts.put_in(old, made.element)
     # `self.fc.bias += 1` under no_grad: a param still

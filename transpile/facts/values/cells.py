@@ -171,7 +171,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 def _same_items(a: Any, b: Any) -> bool:
-    if not same(a.element, b.element):
+    if a.sites != b.sites or not same(a.element, b.element):
         return False
     pairs = zip(a.items or (), b.items or ())
     if isinstance(a, Module):
@@ -184,7 +184,7 @@ _SAME: dict[type, Callable[[Any, Any], bool]] = {
     Static: lambda a, b: a.loose == b.loose and a.wide == b.wide,
     Torch: lambda a, b: a.function == b.function,
     Method: lambda a, b: same(a.receiver, b.receiver),
-    Mapping: lambda a, b: same(a.element, b.element),
+    Mapping: lambda a, b: a.sites == b.sites and same(a.element, b.element),
     Sequence: _same_items,
     Module: _same_items,
     dict: lambda a, b: all(same(value, b[name]) for name, value in a.items()),

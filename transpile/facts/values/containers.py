@@ -8,6 +8,7 @@ from ...model import expressions as nodes
 from ...model.names import dotted
 from ...model.node import Expression
 from ...model.program import Class
+from . import container_aliases
 from .assignments import store
 from .computed_names import pattern
 from .frame import Argument, Env, Frame
@@ -127,16 +128,19 @@ def grow(
             set_named(frame, frame.cls, args[0], added)
         frame.facts.put_in(receiver, added)
     elif isinstance(node.function, nodes.Attribute):
+        target = node.function.object
         if receiver.is_bare:
             literal = args[0].value
             if isinstance(literal, Static) and isinstance(literal.const, str):
                 part = receiver.with_part(literal.const, added)
-                store(frame, node.function.object, part, env)
+                container_aliases.note(frame, target, receiver, part)
+                store(frame, target, part, env)
         else:
             frame.facts.put_in(receiver, added)
+            container_aliases.note(frame, target, receiver, added)
             element = join(receiver.element, added)
             grown = dataclasses.replace(receiver, element=element, items=None)
-            store(frame, node.function.object, grown, env)
+            store(frame, target, grown, env)
 
 
 def register(

@@ -7,6 +7,7 @@ from ...model import expressions as nodes
 from ...model import operators as operator_nodes
 from ...model.expressions import Starred
 from . import assignments, attributes, calls, functions, narrowing, operators, subscripts
+from .container_aliases import at_site, whole
 from .frame import Env, Frame, Handlers
 from .joins import join, sequence
 from .lattice import PLACED, STRING, UNKNOWN, External, Mapping, Sequence, Static, Value, element_of
@@ -18,7 +19,7 @@ def name(frame: Frame, node: nodes.Name, env: Env) -> Value:
     found = env.get(node.id)
     if found is None:
         found = frame.closure.get(node.id)
-    return _global(frame, node.id) if found is None else found
+    return whole(frame, node, _global(frame, node.id) if found is None else found)
 
 
 def _global(frame: Frame, name: str) -> Value:
@@ -82,7 +83,7 @@ def display(frame: Frame, node: nodes.Display, env: Env) -> Value:
     if node.kind == "set":
         return UNKNOWN
     found = sequence(items, node.kind == "tuple")
-    return found if exact else dataclasses.replace(found, items=None)
+    return at_site(node, found if exact else dataclasses.replace(found, items=None))
 
 
 def dictionary(frame: Frame, node: nodes.Dictionary, env: Env) -> Value:
@@ -98,7 +99,7 @@ def dictionary(frame: Frame, node: nodes.Dictionary, env: Env) -> Value:
             other = frame.expression(value, env)
             placed = placed or isinstance(other, Mapping) and other.placed
             element = join(element, other.element if isinstance(other, Mapping) else UNKNOWN)
-    return Mapping(element or UNKNOWN, placed)
+    return at_site(node, Mapping(element or UNKNOWN, placed))
 
 
 def comprehension(frame: Frame, node: nodes.Comprehension, env: Env) -> Value:
@@ -111,8 +112,19 @@ def comprehension(frame: Frame, node: nodes.Comprehension, env: Env) -> Value:
             narrowing.narrow(frame, condition, inner, dict(inner))
     if node.key is not None:
         frame.expression(node.key, inner)
-        return Mapping(frame.expression(node.element, inner))
-    return Sequence(frame.expression(node.element, inner))
+        return at_site(node, Mapping(frame.expression(node.element, inner)))
+    return at_site(node, Sequence(frame.expression(node.element, inner)))
+
+
+# --- what may be a container under several names --------------------------------------------------
+
+
+def attribute(frame: Frame, node: nodes.Attribute, env: Env) -> Value:
+    return whole(frame, node, attributes.attribute(frame, node, env))
+
+
+def call(frame: Frame, node: nodes.Call, env: Env) -> Value:
+    return at_site(node, calls.call(frame, node, env))
 
 
 # --- others --------------------------------------------------------------------------------------
@@ -148,9 +160,9 @@ TRANSFER: Handlers = {
     nodes.OpaqueExpression: opaque,
     nodes.Starred: starred,
     nodes.Lambda: functions.lambda_,
-    nodes.Attribute: attributes.attribute,
+    nodes.Attribute: attribute,
     nodes.Subscript: subscripts.subscript,
-    nodes.Call: calls.call,
+    nodes.Call: call,
     operator_nodes.Unary: operators.unary,
     operator_nodes.Binary: operators.binary_expression,
     operator_nodes.Compare: operators.compare,

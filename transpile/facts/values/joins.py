@@ -63,6 +63,17 @@ def _equal(a: Value, b: Value) -> Value:
         if b.dims < a.dims or b.single < a.single:
             dims = min(a.dims, b.dims)
             return dataclasses.replace(a, dims=dims, single=a.single and b.single)
+    return _with_sites(a, b)
+
+
+def _with_sites(a: Value, b: Value) -> Value:
+    """A container that is made at one of several places."""
+    if isinstance(a, Module) and isinstance(b, Module):
+        return a if b.sites <= a.sites else dataclasses.replace(a, sites=a.sites | b.sites)
+    if isinstance(a, Sequence) and isinstance(b, Sequence):
+        return a if b.sites <= a.sites else dataclasses.replace(a, sites=a.sites | b.sites)
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return a if b.sites <= a.sites else dataclasses.replace(a, sites=a.sites | b.sites)
     return a
 
 
@@ -98,7 +109,8 @@ def _modules(a: Module, b: Module) -> Value:
     element = join(a.element, b.element) if a.element or b.element else None
     if a.is_bare and b.is_bare:
         parts = _parts(a, b)
-        return dataclasses.replace(a, items=parts, none=a.none or b.none, element=element)
+        none, sites = a.none or b.none, a.sites | b.sites
+        return dataclasses.replace(a, items=parts, none=none, element=element, sites=sites)
     flags = a.flags
     if flags != b.flags:
         flags = frozenset((name, None) for name, _ in a.flags | b.flags)
@@ -115,6 +127,7 @@ def _modules(a: Module, b: Module) -> Value:
         (a.open or b.open) and all(m.checked or not m.open for m in (a, b)),
         a.still and b.still,
         a.function or b.function,
+        a.sites | b.sites,
     )
 
 
@@ -136,15 +149,15 @@ def _sequences(a: Sequence, b: Sequence) -> Value:
         element = b.element
     else:
         element = a.element if b.items == () else join(a.element, b.element)
-    return Sequence(element, items, a.tuple and b.tuple)
+    return Sequence(element, items, a.tuple and b.tuple, sites=a.sites | b.sites)
 
 
 def _mappings(a: Mapping, b: Mapping) -> Value:
-    placed = a.placed or b.placed
+    placed, sites = a.placed or b.placed, a.sites | b.sites
     if UNKNOWN in (a.element, b.element):  # `{}`, which modules or arrays are put into
         filled = b.element if a.element == UNKNOWN else a.element
-        return Mapping(filled if isinstance(filled, (Module, Tensor)) else UNKNOWN, placed)
-    return Mapping(join(a.element, b.element), placed)
+        return Mapping(filled if isinstance(filled, (Module, Tensor)) else UNKNOWN, placed, sites)
+    return Mapping(join(a.element, b.element), placed, sites)
 
 
 def _methods(a: Method, b: Method) -> Value | None:

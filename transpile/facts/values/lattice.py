@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ...model import program
+    from ...model.node import Node
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ class Module(Value):
     checked: bool = False  # open, but dialects see to it that others take no more than the classes
     still: bool = False  # made without dropout, `nn.LSTM(n, n)`: its calls draw nothing
     function: bool = False  # open, since it may be a plain function: `F.relu if b else nn.GELU()`
+    sites: frozenset[Node] = field(default=frozenset(), compare=False)  # where a container is made
 
     @property
     def is_bare(self) -> bool:
@@ -208,6 +210,7 @@ class Sequence(Value):
     items: tuple[Value, ...] | None = None
     tuple: bool = False
     loose: bool = field(default=False, compare=False)  # by a default alone: others may be given
+    sites: frozenset[Node] = field(default=frozenset(), compare=False)  # where a list is made
 
 
 PLACED = frozenset({"device", "dtype"})  # what torch's layers are told about their params
@@ -219,6 +222,7 @@ class Mapping(Value):
 
     element: Value = UNKNOWN
     placed: bool = False
+    sites: frozenset[Node] = field(default=frozenset(), compare=False)  # where it is made
 
 
 # Generators of Python, NumPy and torch: an object goes by the name of its class.

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...model import program
 from ...model.expressions import Attribute, Call, Name
-from . import distributions, functions, modules, tensor_methods
+from . import container_aliases, distributions, functions, modules, tensor_methods
 from .assignments import store
 from .attribute_names import MEANS
 from .frame import Argument, Env, Frame
@@ -58,7 +58,9 @@ def _of_sequence(
     target = node.function.object if isinstance(node.function, Attribute) else None
     if name in ("append", "insert", "extend", "appendleft") and args:
         if target is not None:
-            store(frame, target, _grown(receiver, name, args[-1].value), env)
+            added = args[-1].value
+            container_aliases.note(frame, target, receiver, _added(name, added))
+            store(frame, target, _grown(receiver, name, added), env)
         return NONE
     if name in ("pop", "popleft"):
         if target is not None and receiver.items is not None:
@@ -70,12 +72,18 @@ def _of_sequence(
 
 
 def _grown(old: Sequence, name: str, added: Value) -> Sequence:
-    element = element_of(added) if name == "extend" else added
+    element = _added(name, added)
     empty = old.items == () or (old.element == UNKNOWN and old.items is None)
     items = None
     if name == "append" and old.items is not None and len(old.items) < _LONGEST:
         items = (*old.items, element)
-    return Sequence(join(None if empty else old.element, element), items, False)
+    held = join(None if empty else old.element, element)
+    return Sequence(held, items, False, sites=old.sites)
+
+
+def _added(name: str, given: Value) -> Value:
+    """What a list gets by a method."""
+    return element_of(given) if name == "extend" else given
 
 
 # --- dicts ---------------------------------------------------------------------------------------
@@ -117,7 +125,9 @@ def _filled(
     target = node.function.object if isinstance(node.function, Attribute) else None
     if isinstance(target, Name):
         placed = receiver.placed or words or others
-        store(frame, target, Mapping(held or UNKNOWN, placed), env)
+        container_aliases.note(frame, target, receiver, held or UNKNOWN)
+        grown = dataclasses.replace(receiver, element=held or UNKNOWN, placed=placed)
+        store(frame, target, grown, env)
     return NONE if name == "update" else held or UNKNOWN
 
 
