@@ -172,6 +172,11 @@ REPORTED = {
     "detached": ("if not x.requires_grad:\n    x = x.detach()\nreturn x", "return x"),
     "gradients on": ("if torch.is_grad_enabled():\n    x = x * 2\nreturn x", "x = x * 2\nreturn x"),
     "a choice": ("return (x if x.requires_grad else x.detach()) * 2", "return x * 2"),
+    "a filter": ("return [a + 1 for a in x if x.requires_grad]", "return [a + 1 for a in x]"),
+    "a part of one": (
+        "return [a + 1 for a in x if a.ndim > 0 and x.requires_grad]",
+        "return [a + 1 for a in x if a.ndim > 0]",
+    ),
     "autocast": ("with torch.autocast('cuda', dtype=torch.bfloat16):\n    z = x\nreturn z", "z = x\nreturn z"),
 }  # fmt: skip
 

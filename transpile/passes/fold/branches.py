@@ -3,12 +3,13 @@ about devices.
 """
 
 from ...facts.bindings import Definitions
-from ...model.expressions import Attribute, Constant
+from ...model.expressions import Attribute, Comprehension, Constant, ForClause
 from ...model.fallthrough import completes
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Function
 from ...model.statements import Assert, Block, If, Pass, Raise
+from ..requires_grad import FLAG
 from .conditions import Conditions
 
 _GRADIENTS = (
@@ -35,6 +36,9 @@ class Branches:
         for choice in self.scope.nodes(Conditional):
             if not self.is_gone(choice):
                 self._choice(choice)
+        for several in self.scope.nodes(Comprehension):
+            if not self.is_gone(several):
+                self._filters(several)
         for check in self.scope.nodes(Assert):
             decided = self.conditions.decided(check.test) is not None
             if not self.is_gone(check) and (_checks_gradients(check.test) or decided):
@@ -59,7 +63,7 @@ class Branches:
             if way is not None and self.conditions.asks_for_gradients(node.test):
                 self.changes.report("taken-for-granted", node.test, _GRADIENTS)
         if way is None:
-            self._shorten(node)
+            self._shorten(node.test)
             return
         kept, other = (node.body, node.orelse) if way else (node.orelse, node.body)
         self.gone.update([node.test, *([other] if other is not None else [])])
@@ -100,24 +104,37 @@ class Branches:
     def _around(self, node: Node, asking: list[If]) -> If | None:
         return next((n for n in node.ancestors() if isinstance(n, If) and n in asking), None)
 
-    def _shorten(self, node: If | Conditional) -> None:
+    def _shorten(self, test: Expression) -> None:
         """Leave what counts of a test."""
-        left = self.conditions.left(node.test)
-        if isinstance(left, Expression) and left is not node.test:
-            self.changes.replace(node.test, left)
-            self.gone.add(node.test)
+        left = self.conditions.left(test)
+        if isinstance(left, Expression) and left is not test:
+            self.changes.replace(test, left)
+            self.gone.add(test)
 
     # --- expressions -----------------------------------------------------------------------------
 
     def _choice(self, node: Conditional) -> None:
         way = self.conditions.decided(node.test)
         if way is None:
-            self._shorten(node)
+            self._shorten(node.test)
             return
         if self.conditions.asks_for_gradients(node.test):
             self.changes.report("taken-for-granted", node.test, _GRADIENTS)
         self.gone.update([node.test, node.orelse if way else node.body])
         self.changes.replace(node, lambda n: n.body if way else n.orelse)
+
+    def _filters(self, node: Comprehension) -> None:
+        """`sum(p.numel() for p in params if p.requires_grad)`: without what holds of every one."""
+        tests = [test for clause in node.clauses for test in clause.conditions]
+        for test in tests:
+            self._shorten(test)
+        idle = {test for test in tests if self.conditions.decided(test) is True}
+        for test in [t for t in tests if t in idle or t in self.gone]:
+            if any(isinstance(n, Attribute) and n.name == FLAG for n in (test, *test.walk())):
+                self.changes.report("taken-for-granted", test, _GRADIENTS)
+        self.gone |= idle
+        if idle:
+            self.changes.replace(node, lambda n: _unfiltered(n, idle))
 
     def _flag(self, node: Boolean) -> None:
         """`not args.no_cuda and torch.cuda.is_available()` as a value: `False`, as what is left of
@@ -136,6 +153,14 @@ class Branches:
         decided = self.conditions.decided(node) if is_flag else None
         if decided is not None:
             self.changes.replace(node, lambda n: _flag_value(decided))
+
+
+def _unfiltered(node: Comprehension, idle: set[Expression]) -> Comprehension:
+    clauses = [
+        ForClause(c.target, c.iterable, [t for t in c.conditions if t not in idle], c.asynchronous)
+        for c in node.clauses
+    ]
+    return Comprehension(node.kind, node.key, node.element, clauses)
 
 
 def _flag_value(value: bool) -> Constant:
