@@ -30,6 +30,7 @@ _STATIC = {
 }
 # Names that arrays do not have.
 _OTHERS = frozenset("dim axis dims size sizes n shape".split())
+_NUMBERED = frozenset("gpu cuda rank gpu_id cuda_id".split())  # devices, and numbers as such
 _DTYPES = ("float", "int", "uint", "bool", "bfloat", "long", "double", "half", "complex", "short")
 
 
@@ -58,7 +59,8 @@ def fits(node: Node, value: Value, parameter: Parameter) -> bool | None:
         return False
     named = by_name(node)
     if named is not None:
-        return named in accepts
+        numbers = {"int"} if own_word(node) in _NUMBERED else set[str]()
+        return bool(accepts & {named, *numbers})
     return True if own_word(node) == parameter.name else None
 
 
@@ -71,7 +73,8 @@ def _tensor(node: Node, value: Tensor, parameter: Parameter) -> bool | None:
         return False
     named = by_name(node)
     if named is not None:
-        return named in accepts
+        numbers = {"int"} if own_word(node) in _NUMBERED else set[str]()
+        return bool(accepts & {named, *numbers})
     name = node.id if isinstance(node, Name) else ""
     if name == parameter.name:
         return True
@@ -86,6 +89,6 @@ def by_name(node: Node) -> str | None:
     `mask_dtype` a Dtype.
     """
     last = own_word(node)
-    if "device" in last.lower() or last in ("gpu", "cuda", "rank", "gpu_id", "cuda_id"):
+    if "device" in last.lower() or last in _NUMBERED:
         return "Device"
     return "Dtype" if "dtype" in last.lower() else None
