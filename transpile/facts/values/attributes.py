@@ -214,7 +214,7 @@ def _of_ref(frame: Frame, base: Module, ref: Any, name: str) -> Value | None:
 
 def _of_instance(frame: Frame, cls: program.Class, name: str) -> Value | None:
     facts = frame.facts
-    value = facts.attribute(cls, name)
+    value = facts.attribute(cls, name, frame.nested)
     if isinstance(value, Function) and facts.project.is_property(value.function):
         functions.note_call(frame, value.function)
         value = functions.result(frame, value.function)

@@ -71,6 +71,11 @@ class Frame:
         """Whether it is a constructor's."""
         return self.function is not None and self.function.name == "__init__"
 
+    @property
+    def nested(self) -> bool:
+        """Whether it is that of a function inside another, which runs some time after."""
+        return self.function is not None and self.facts.project.outer(self.function) is not None
+
     def of_function(self, function: Function, closure: Env | None = None) -> Frame:
         """The frame of another function, which this one calls or defines."""
         assert function.file is not None

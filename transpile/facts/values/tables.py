@@ -206,12 +206,12 @@ class Facts:
         bases = [base for c in classes if (base := project.torch_base(c)) is not None]
         return [layer for base in bases if (layer := self.layers.of(base)) is not None]
 
-    def attribute(self, cls: Class, name: str) -> Value | None:
-        """What `self.name` may be in a method of this class: over its ancestors and descendants."""
+    def attribute(self, cls: Class, name: str, later: bool = False) -> Value | None:
+        """What `self.name` may be in a method of a class, over its family; `later`: see below."""
         project = self.project
         family, found = project.family(cls), None
         for c in family:
-            value = self._set_attribute(c, name)
+            value = self._set_attribute(c, name, later)
             if value is not None:
                 found = join(found, value)
         if isinstance(found, Module):
@@ -232,20 +232,20 @@ class Facts:
         computed = (self.computed(c, name) for c in family)
         return next((value for value in computed if value is not None), None)
 
-    def _set_attribute(self, cls: Class, name: str) -> Value | None:
-        """What is set under a name; in a constructor only by what builds the object, so far."""
-        value: Value | None = self.read("attribute", cls, name)
-        run = self.run
-        if value is None or run is None or run.unit.__class__ is not Function:
-            return value
-        if run.unit.name != "__init__":
-            return value
+    def _set_attribute(self, cls: Class, name: str, later: bool) -> Value | None:
+        """What is set under a name; in a constructor only by what builds the object, so far; by all
+        of it where a function inside it asks."""
+        value, run = self.read("attribute", cls, name), self.run
+        unit = run.unit if run is not None else None
+        if not value or not run or not isinstance(unit, Function) or unit.name != "__init__":
+            return value  # type: ignore[no-any-return]
         cell = self.cell(("attribute", cls, name))
         found: Value | None = None
         for other in sorted({*cell.said, run}, key=lambda run: run.rank):
             said = run.made.get(cell) if other is run else cell.said.get(other)
             if other.active and other is not run:
                 said = other.made.get(cell)
+            said = said if said is not None or not later else cell.said.get(other)
             if said is not None and self._builds(other):
                 found = join(found, said)
         return found
