@@ -15,7 +15,6 @@ APART = {
     ("closures", "flax"),
     ("constants_in_lists", "equinox"),  # reported: they would be trained
     ("listed_at_times", "equinox"),  # the same
-    ("grown_by_inner_functions", "equinox"),  # refused: what is new is the outer function's to keep
     ("listed", "functional"),
     ("chosen_closures", "functional"),  # refused: a function inside has the params, another has not
     ("masks_of_chosen", "equinox"),  # refused: there is no place for what is new

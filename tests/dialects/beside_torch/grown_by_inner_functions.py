@@ -17,6 +17,14 @@ class Net(nn.Module):
             layers.append(nn.Linear(size, size))
             layers.append(nn.BatchNorm1d(size))
 
+        def deepen(n):
+            self.deep.append(nn.Linear(n, n))
+            if len(self.deep) > 1:
+                self.deep.append(nn.Tanh())
+
+        self.deep = nn.Sequential()
+        deepen(4)
+        deepen(4)
         unit(0)
         net.add_module("mid", nn.Tanh())
         unit(1, True)
@@ -24,4 +32,4 @@ class Net(nn.Module):
         self.net, self.layers = net, nn.Sequential(*layers)
 
     def forward(self, x, y):
-        return self.net(x) * self.layers(y)
+        return self.net(x) * self.layers(self.deep(y))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...facts.modules import pairs
 from ...model.copy import clone
 from ...model.effects import Apply, New, Support, Write
 from ...model.expressions import (
@@ -22,7 +23,18 @@ from ...model.expressions import (
     Subscript,
 )
 from ...model.functions import is_static
-from ...model.names import bound_name, is_name, is_own, names_in, root, target_names
+from ...model.names import (
+    bound_name,
+    dotted,
+    everywhere,
+    is_called,
+    is_name,
+    is_own,
+    is_target,
+    names_in,
+    root,
+    target_names,
+)
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Compare, Conditional, sides
 from ...model.program import Function, Parameter
@@ -53,17 +65,24 @@ class Places:
         bound = owner is not None and not is_static(function, owner)
         self.self_name = names[0] if bound and names else None
         self.building = building
+        outer, calls = self._calls() if owner is None else (None, [])
+        if outer is not None and outer.owner is not None and calls and outer.receiver not in names:
+            self.self_name = outer.receiver or None
         self.own = {changed} if changed is not None else set[str]()
         if function.name == "__init__":
             self.own |= set(names[1:])
         self._parameters = set(names)
+        self.around = set[str]()  # names of the function around this one, which are bound anew
         self._bound: dict[str, list[Expression | None]] = {}
         for node in function.body.walk():
             if isinstance(node, Assign):
                 for target in node.targets:
-                    whole = node.expression if isinstance(target, Name) else None
+                    apart = pairs(target, node.expression) if node.expression is not None else ()
+                    whole: dict[str | None, Expression | None]
+                    whole = {dotted(t): v for t, v in apart if v is not node.expression}
+                    whole[dotted(target)] = node.expression
                     for name in target_names(target):
-                        self._bound.setdefault(name, []).append(whole)
+                        self._bound.setdefault(name, []).append(whole.get(name))
             elif isinstance(node, For):
                 for name in target_names(node.target):
                     self._bound.setdefault(name, []).append(None)
@@ -116,6 +135,9 @@ class Places:
         if name in self.own or name == self.self_name or name in self._parameters:
             return None
         values = self._bound.get(name, [])
+        if not values and self._is_around(name):
+            self.around.add(name)
+            return None
         if not values:
             raise Unplaced("a module is changed that the function does not own")
         paths = [v for v in values if isinstance(v, (Name, Attribute, Subscript))]
@@ -124,6 +146,25 @@ class Places:
         if paths or not all(v is not None and _is_made(v) for v in values):
             raise Unplaced("a module is changed of which it is not known where it stands")
         return self._given_to(name, at)
+
+    def _is_around(self, name: str) -> bool:
+        """Whether a name is of the function around this one, which alone calls it, and keeps what
+        the name stands for until then: `def add(n): net.append(nn.Linear(n, n))`."""
+        outer, calls = self._calls()
+        if outer is None or not calls:
+            return False
+        places = Places(outer, self.building)
+        return name in places._bound and places._alias(name, calls[-1]) is None
+
+    def _calls(self) -> tuple[Function | None, list[Name]]:
+        """The function around this one, and the names by which it calls it, if it alone does and
+        does nothing else with it."""
+        outer = self.function.nearest(Function) if self.building else None
+        if outer is None:
+            return None, []
+        asked = [n for n in everywhere(outer, Name) if n.id == self.function.name]
+        calls = [n for n in outer.nodes(Name) if n in asked and is_called(n)]
+        return outer, calls if len(calls) == len(asked) else []
 
     def _given_to(self, name: str, at: Node) -> Expression | None:
         """Where a new module has been put before it is changed: `self.fc = fc`."""
@@ -161,7 +202,7 @@ class Places:
         if isinstance(around, Assign):
             return around.expression is node
         if isinstance(around, (Display, Return)):
-            return True
+            return not isinstance(around, Display) or not is_target(around)
         if not isinstance(around, Call) or around.function is node:
             return False
         if self.gives_back(around, name):

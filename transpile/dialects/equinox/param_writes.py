@@ -20,9 +20,19 @@ from ...model.names import root
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Compare
 from ...model.program import Function
-from ...model.statements import Assign, Block, Delete, ExpressionStatement, For, If, Return
+from ...model.statements import (
+    Assign,
+    Block,
+    Declaration,
+    Delete,
+    ExpressionStatement,
+    For,
+    If,
+    Return,
+)
 from ..reports import Reports
 from ..sharing.ties import below
+from ..threading.iteration_counts import at_start
 from ..threading.module_changes import child_set, is_applied, is_part_of_module, sets_on_module
 from .loop_bodies import freezes, is_read_below
 from .loops import Loops
@@ -64,6 +74,8 @@ class Changing:
         self._block(self.function.body)
         if changed is not None:
             self._give_back(self.function, changed)
+        if self.places.around:
+            at_start(self.function.body, Declaration("nonlocal", sorted(self.places.around)))
         return self._loops.made
 
     def _under_python(self) -> None:
