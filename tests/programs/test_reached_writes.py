@@ -56,6 +56,8 @@ _OBJECT = (
 _KEPT = "class K:\n    def __init__(self, x, n):\n        self.x, self.n = x, n\n    def get(self):\n        return self.x\n    def count(self):\n        return self.n\n    def __getitem__(self, i):\n        return self.x[i]\n    @property\n    def value(self):\n        return self.x\n"
 
 SHARED = {
+    "an entry under a second key": 'd, a = {}, x * 1\nd["a"] = a\nd["b"] = d["a"]\nd["b"].add_(1)\nreturn a',
+    "an entry of a display of another": 'd, a = {}, x * 1\nd["a"] = a\ne = {"b": d["a"]}\ne["b"].add_(1)\nreturn a',
     "map of a lambda": "a, b = x * 1, y * 1\nq, k = map(lambda t: t[0], (a, b))\nq.add_(1)\nreturn a, q",
     "map of a lambda, written by an index": "a, b = x * 1, y * 1\nq, k = map(lambda t: t.view(-1), (a, b))\nq[0] = 0\nreturn a, q",
     "map of a function": "def first(t):\n    return t[0]\ndef f(x, y):\n    a, b = x * 1, y * 1\n    q, k = map(first, (a, b))\n    q.add_(1)\n    return a, q",

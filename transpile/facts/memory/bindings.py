@@ -65,7 +65,8 @@ class Binding(Making):
             array = is_tensor(target.object) or isinstance(of(target.object), Module)
             array = array or of(target.object) == NUMPY and not _is_certain(value)
             if holder is not None and not array:
-                self.hold(holder, value.value if isinstance(value, Part) else value)
+                inner = value.value if isinstance(value, Part) else value
+                self.hold(holder, inner, self.key_in(target, holder))
             return
         self._set(target, self.made(value))
 

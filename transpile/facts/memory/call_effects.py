@@ -111,8 +111,9 @@ class Calling(State):
             node = node.object
         return self.name(node)
 
-    def hold(self, holder: str, value: Expression | Part) -> None:
-        self.added(holder, self.shares(value))
+    def hold(self, holder: str, value: Expression | Part, key: str | None = None) -> None:
+        shared = self.shares(value)
+        self.added(holder, fresh(*shared, key=key) if shared and key is not None else shared)
 
     def added(self, holder: str, shared: Places) -> None:
         """Move past what puts something into a list, dict or object: all names for that hold it."""

@@ -8,7 +8,7 @@ from ...model.node import Expression, Node
 from ...model.program import File, Function
 from ..calls import Calls, Target
 from ..values.computed_names import HOLE, pattern
-from ..values.lattice import External
+from ..values.lattice import External, Static
 from .access_paths import Paths, of
 from .implied_tests import Presence
 from .indices import disjoint
@@ -117,6 +117,19 @@ class State:
         mine = closed(self.places(path))
         others = sorted(o for o in live if o != path and o in self.env)
         return [o for o in others if any(p.closure() & mine for p in self.env[o])]
+
+    def key_in(self, node: Any, holder: str) -> str | None:
+        """The key of an entry of what goes by a path, where it is written out: `d["h"]`"""
+        if not isinstance(node, Subscript) or self.path(node.object) != holder:
+            return None
+        index = of(node.index)
+        named = isinstance(index, Static) and isinstance(index.const, str)
+        return index.const if named else None  # type: ignore[attr-defined]
+
+    def holds_apart(self, path: str, key: str | None, other: str) -> bool:
+        """Whether what a dict has under a key is for certain no memory of another name."""
+        mine = {p for place in self.places(path) for p in place.under(key)}
+        return key is not None and not any(p.closure() & mine for p in self.places(other))
 
     def is_foreign(self, path: str) -> bool:
         """Whether a name may be what an unknown function has given: others may hold it."""

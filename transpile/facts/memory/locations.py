@@ -33,12 +33,21 @@ class Place:
     computed: Value | None = None  # what an operator has made of what is not known
     parts: bool = False  # a tuple of different parts of one tensor: `x.chunk(2)`
     part: tuple[Any, int] | None = None  # one of those: the expression that makes them, its number
+    key: str | None = None  # of what a dict holds, where it is written out: `d["h"] = x`
     repeated: bool = False  # a list two elements of which may be the same: `[h, h]`
     grown: Places = NOTHING  # what this was, of a list that has got more: `acc.append(t)`
 
     def closure(self) -> set[Place]:
         """All memory that it may lie in, itself first."""
         return _closed([self], lambda place: place.parents)
+
+    def under(self, key: str | None) -> set[Place]:
+        """Of the closure of a dict, what it may hold under a key."""
+        if key is None:
+            return self.closure()
+        dicts = _closed([self], lambda place: place.grown)  # with more and more entries
+        held = {q for place in dicts for q in place.parents - dicts if q.key in (None, key)}
+        return dicts | closed(held)
 
     def holders(self) -> set[Place]:
         """What gets more where this does: itself, as it was, and what it was taken out of."""

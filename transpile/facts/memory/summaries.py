@@ -212,7 +212,9 @@ def _record_element(state: State, found: Summary, root: Expression, node: Node) 
         for parameter in sorted(p for p in parameters if p is not None):
             _add(found.parameters, parameter, found, node)
         return
-    reached = state.parameters(name)
+    key = state.key_in(root, name)
+    held = {p.parameter for place in state.places(name) for p in place.under(key)}
+    reached = state.parameters(name) & held
     for parameter in _starred(state, name):
         _add(found.elements, parameter, found, node)
     for parameter in reached:

@@ -200,8 +200,10 @@ def element_written(frame: Frame, subject: Any, node: Node) -> None:
     if path in frame.live and frame.state.repeats(path):
         message = f"an element of {path} is written in place, and another may be the same memory"
         refuse(frame, path, node, message)
+    key = frame.state.key_in(subject, path)
     for other in frame.reached(path):
         same = frame.state.places(other) == frame.state.places(path)
+        same = same or frame.state.holds_apart(path, key, other)
         if not same and not _is_other_entry(frame, other, path, subject):
             message = (
                 f"an element of {path} is written in place, and {other} may be the same memory"
