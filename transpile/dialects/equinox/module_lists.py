@@ -9,6 +9,7 @@ init([self.a, self.b])                           self.a, self.b = init([self.a, 
 init(self.a)                                     self.a = init(self.a)[0]
 """
 
+from ...facts.values.container_aliases import container_classes
 from ...facts.values.lattice import Method, Module, Value
 from ...model.copy import clone
 from ...model.effects import New, Support
@@ -132,12 +133,13 @@ def without_layer(places: Places, statement: Delete) -> list[Statement] | None:
 def is_list(project: Project, holder: Value | None) -> bool:
     """Whether it is a Sequential, or of a class of the user's below that or ModuleList, and no
     Python list: it is frozen as any module."""
+    if not isinstance(holder, Module) or holder.is_self:
+        return False
     if _is_sequential(holder):
         return True
-    refs = holder.refs if isinstance(holder, Module) and not holder.is_self else []
-    bases = [project.torch_base(r) for r in refs if isinstance(r, Class)]
-    lists = ("torch.nn.Sequential", "torch.nn.ModuleList")
-    return len(bases) == len(refs) > 0 and all(base in lists for base in bases)
+    own = all(isinstance(ref, Class) for ref in holder.refs)
+    found = container_classes(project, holder) if own else []
+    return bool(found) and "torch.nn.ModuleDict" not in found
 
 
 def _is_sequential(holder: Value | None) -> bool:

@@ -12,10 +12,12 @@ import dataclasses
 from typing import Any
 
 from ...model import expressions as nodes
+from ...model import program
 from ...model.names import in_scope
 from ...model.node import Expression, Node
 from ...model.operators import Boolean, Conditional
 from ...model.program import Function
+from ...model.project import Project
 from ...model.statements import Assign, For, While
 from .frame import Frame
 from .joins import join
@@ -44,6 +46,14 @@ def at_site(node: Expression, value: Value) -> Value:
 def _is_of_modules(value: Sequence | Mapping) -> bool:
     """Whether a list or dict holds modules, or is empty and may."""
     return isinstance(value.element, Module) or value.element == UNKNOWN
+
+
+def container_classes(project: Project, value: Value | None) -> list[str]:
+    """Which of torch's containers a module is, or extends; none where it may be something else."""
+    refs = value.refs if isinstance(value, Module) and not value.open else []
+    bases = [project.torch_base(r) if isinstance(r, program.Class) else r for r in refs]
+    found = [base for base in bases if base in CONTAINERS - BARE]
+    return found if len(found) == len(refs) else []
 
 
 # --- grown ---------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ self.modules()               nn.modules(self)
 from typing import TypeGuard
 
 from ....facts.values.attribute_names import PARAMETERS, WALKS
+from ....facts.values.container_aliases import container_classes
 from ....facts.values.lattice import Function as FunctionValue
 from ....facts.values.lattice import Functions, Module
 from ....model.constants import is_none
@@ -158,7 +159,9 @@ class Building:
             if isinstance(made, Call) and may_be_function(made):
                 keep(made, self.plan)
             elif isinstance(made.value, Module):  # which must be one: children() has no other
-                if not _is_self(own.value) and not isinstance(name, Constant):
+                listed = container_classes(self.plan.project, own.value)
+                named = isinstance(name, Constant) or listed
+                if not _is_self(own.value) and not named:
                     self.reports.report("taken-for-granted", node, _REPLACED)
                 node.replace(Call(Attribute(own, "add_module"), [name, made]))
                 return
