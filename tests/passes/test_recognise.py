@@ -285,6 +285,8 @@ def test_modules_are_built_anywhere():
         ("self.bn.training = x", ["module-mode"], "raise_"),
         ("self.fc.register_forward_hook(scale)", ["hook"], "raise_"),
         ("for m in self.children(): x = m(x)", ["module-value"], "self.children()"),
+        ('x = self.get_submodule("fc")(x)', ["module-value"], "raise_"),
+        ('x = x * self.get_parameter("fc.bias")', ["module-value"], "raise_"),
         ("self.fc._parameters = x", ["foreign-array"], "raise_"),
         ('self.fc.register_buffer("a", x)', ["foreign-array"], "raise_"),
     ],

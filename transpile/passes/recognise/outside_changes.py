@@ -15,6 +15,7 @@ from .context import Scene
 from .stores import REGISTERS
 
 _OTHER_ARRAYS = frozenset({"buffers", "named_buffers", "state_dict"})
+_BY_PATH = frozenset({"get_submodule", "get_parameter", "get_buffer"})
 _SEQUENCES = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList"})
 _TABLES = frozenset(
     "_parameters _buffers _forward_hooks _forward_pre_hooks _backward_hooks".split()
@@ -32,6 +33,7 @@ _COMPUTED = (
     "setattr() gives an array under a computed name to a module that is not self, which keeps none:"
     " call a method of its own with it"
 )
+_LOOKED_UP = "looks a path up when it runs: write it out, self.block.norm, or getattr(self, name)"
 _ARRAY = (
     "gives an array to a module that is not self: register it in the constructor of a class of its"
     " own"
@@ -63,6 +65,9 @@ def given(scene: Scene, call: Call) -> bool:
         scene.changes.unconverted("hook", call, f"{name}() {_HOOK}")
         return True
     asked = scene.of(function.object)
+    if name in _BY_PATH and isinstance(asked, Module) and scene.stage in ("building", "traced"):
+        scene.changes.unconverted("module-value", call, f"{name}() {_LOOKED_UP}")
+        return True
     if name == "state_dict" and scene.building and isinstance(asked, Module) and not asked.open:
         around = call.parent
         if isinstance(around, Call) and isinstance(around.function, Attribute):
