@@ -57,6 +57,7 @@ _KEPT = "class K:\n    def __init__(self, x, n):\n        self.x, self.n = x, n\
 
 SHARED = {
     "an entry under a second key": 'd, a = {}, x * 1\nd["a"] = a\nd["b"] = d["a"]\nd["b"].add_(1)\nreturn a',
+    "an entry of one way or the other": 'd, a = {}, x * 1\nd["a"] = a\nif len(y) > 1:\n    d["b"] = d["a"]\nelse:\n    d["b"] = y\nd["b"].add_(1)\nreturn a',
     "an entry of a display of another": 'd, a = {}, x * 1\nd["a"] = a\ne = {"b": d["a"]}\ne["b"].add_(1)\nreturn a',
     "map of a lambda": "a, b = x * 1, y * 1\nq, k = map(lambda t: t[0], (a, b))\nq.add_(1)\nreturn a, q",
     "map of a lambda, written by an index": "a, b = x * 1, y * 1\nq, k = map(lambda t: t.view(-1), (a, b))\nq[0] = 0\nreturn a, q",

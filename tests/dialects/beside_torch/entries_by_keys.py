@@ -18,11 +18,12 @@ class Net(nn.Module):
         self.held = {}
         self.streams = False
 
-    def complete(self, k):
+    def complete(self, k, y):
         if self.held:
             k = torch.cat([self.held["keys"], k], dim=0)
         if self.streams:
-            self.held["keys"] = k[1:]
+            if k is not y:
+                self.held["keys"] = k[1:]
             if "offset" in self.held:
                 self.held["offset"] += 1
             else:
@@ -30,7 +31,7 @@ class Net(nn.Module):
         return k
 
     def forward(self, x, y):
-        k = self.complete(self.lin(x))
+        k = self.complete(self.lin(x), y)
         held = put({}, k, y)
         parts = {}
         parts["a"] = k

@@ -34,6 +34,7 @@ class Place:
     parts: bool = False  # a tuple of different parts of one tensor: `x.chunk(2)`
     part: tuple[Any, int] | None = None  # one of those: the expression that makes them, its number
     key: str | None = None  # of what a dict holds, where it is written out: `d["h"] = x`
+    either: bool = False  # where two ways meet: one of its parents itself
     repeated: bool = False  # a list two elements of which may be the same: `[h, h]`
     grown: Places = NOTHING  # what this was, of a list that has got more: `acc.append(t)`
 
@@ -45,7 +46,8 @@ class Place:
         """Of the closure of a dict, what it may hold under a key."""
         if key is None:
             return self.closure()
-        dicts = _closed([self], lambda place: place.grown)  # with more and more entries
+        # on different ways, with more and more entries
+        dicts = _closed([self], lambda p: p.parents if p.either else p.grown)
         held = {q for place in dicts for q in place.parents - dicts if q.key in (None, key)}
         return dicts | closed(held)
 
@@ -149,7 +151,7 @@ def merge(a: Env, b: Env) -> Env:
             found[name] = a[name]
         else:
             pair = a[name], b[name]
-            found[name] = met.setdefault(pair, frozenset([Place(a[name] | b[name])]))
+            found[name] = met.setdefault(pair, frozenset([Place(a[name] | b[name], either=True)]))
     return found
 
 
@@ -162,6 +164,6 @@ def fresh(*parents: Place, **more: Any) -> Places:
     return frozenset([Place(frozenset(parents), **more)])
 
 
-def closed(places: Places) -> set[Place]:
+def closed(places: Iterable[Place]) -> set[Place]:
     """All memory that several places may lie in."""
     return {p for place in places for p in place.closure()}
