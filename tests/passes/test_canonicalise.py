@@ -16,6 +16,8 @@ STATEMENTS = {
     "y = [super(Net, self).f(a) for a in x]": "y = [super(Net, self).f(a) for a in x]",
     "return nn.LayerNorm.forward(self, x)": "return super().forward(x)",
     "return nn.Linear.forward(self, x)": "return nn.Linear.forward(self, x)",
+    'self.d = {"a": x, **m} | {"b": m}': 'self.d = {"a": x, **m, "b": m}',
+    'self.d = m | {"b": m}': 'self.d = m | {"b": m}',
     'setattr(self, "a", m)': "self.a = m",
     'setattr(self, "__a", m)': 'setattr(self, "__a", m)',  # a class would mangle it
     "setattr(self, name, m)": "setattr(self, name, m)",

@@ -35,6 +35,7 @@
     make = f if a else torch.zeros; make(n)  f(n) if a else torch.zeros(n)
     checkpoint(self.block.__call__, x)       checkpoint(self.block, x)
     torch.nonzero(m).size(0)                 torch.count_nonzero(m).item()
+    {"a": m} | {"b": n}                      {"a": m, "b": n}
     torch.arange(1, x.dim()).tolist()        list(range(1, x.dim()))
     if x == None                             if x is None
     try: a = torch.autocast, except: …       a = torch.autocast, which is there today

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...model.expressions import Attribute, Call, Display, Subscript
+from ...model.expressions import Attribute, Call, Dictionary, Display, Subscript
 from ...model.names import dotted, is_target, own_names, root
 from ...model.node import Node
-from ...model.operators import Compare
+from ...model.operators import Binary, Compare
 from ...model.statements import Assign, Delete, ExpressionStatement, For
 from .by_name import (
     absent,
@@ -101,6 +101,16 @@ def _lists_calls(at: Site, call: Call) -> bool:
     return listing and maps_calls(call.arguments[0], at.own)
 
 
+def _joins_dicts(at: Site, node: Binary) -> bool:
+    """`{"a": self.a} | {"b": self.b}`"""
+    both = isinstance(node.left, Dictionary) and isinstance(node.right, Dictionary)
+    return both and node.operator == "|"
+
+
+def _one_dict(node: Binary) -> Dictionary:
+    return Dictionary([*node.left.entries, *node.right.entries])  # type: ignore[attr-defined]
+
+
 # The first that a node is, of each kind.
 _SPELLINGS: dict[type[Node], tuple[Spelling, ...]] = {
     ExpressionStatement: (
@@ -111,6 +121,7 @@ _SPELLINGS: dict[type[Node], tuple[Spelling, ...]] = {
         _of(_is_alone, _alone),
     ),
     Compare: (_of(lambda at, c: at.function is not None and tests_none(c), by_identity),),
+    Binary: (_of(_joins_dicts, _one_dict),),
     Delete: (_of(lambda at, d: at.cls is not None and takes_away(at.function, d), taken),),
     For: (_of(lambda at, loop: over_modules(loop), over_children),),
     Assign: (
