@@ -108,6 +108,57 @@ def test_methods_that_nothing_asks_for_are_left_out(target):
     assert "from_pretrained" in convert_source(program, target).support
 
 
+LISTS = """from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, n, names):
+        super().__init__()
+        self.names = {"a": 1} | {name: 2 for name in names}
+        self.steps = nn.Sequential(nn.Linear(n + n, n))
+        self.parts = nn.ModuleDict({"a": nn.Tanh()})
+        %s
+
+    def forward(self, x):
+        found = []
+        for name, one in self.names.items():
+            found.append(self.parts[name](x) + one)
+            found += [x]
+        total = {}
+        total["a"] = self.steps(found[0]) if "a" in self.names else x
+        return total["a"] + found[-1]
+"""
+
+
+def methods(program, target):
+    """The methods of the containers in the support file of a program."""
+    tree = ast.parse(convert_source(program, target).support)
+    classes = [n for n in tree.body if isinstance(n, ast.ClassDef)]
+    lists = [c for c in classes if c.name in ("_Container", "_Numbered", "Sequential")]
+    return {m.name for c in lists for m in c.body if isinstance(m, ast.FunctionDef)}
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_what_is_asked_of_lists_and_arrays_is_not_asked_of_containers(target):
+    found = methods(LISTS % "pass", target)
+    assert not found & {"__add__", "__iadd__", "__setitem__", "__contains__", "insert"}
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+@pytest.mark.parametrize(
+    "line, method",
+    [
+        ("self.more = self.steps + nn.Sequential(nn.Tanh())", "__add__"),
+        ("self.more = grown(self.steps, nn.Sequential(nn.Tanh()))", "__add__"),
+        ("self.steps.append(nn.Tanh())", "append"),
+        ("self.steps[0] = nn.Linear(n + n, n)", "__setitem__"),
+    ],
+)
+def test_what_is_asked_of_containers_stays(target, line, method):
+    program = LISTS % line + "\ndef grown(a, b):\n    return a + b\n"
+    own = target == "equinox" and method in ("append", "__setitem__")  # by eqx.tree_at
+    assert (method in methods(program, target)) != own
+
+
 def test_what_jax_calls_of_a_pytree_stays():
     text = "import torch\nfrom torch.nn.utils.rnn import PackedSequence\n\n\ndef f(x):\n    return x.data if isinstance(x, PackedSequence) else torch.abs(x)\n"
     support = convert_source(text).support

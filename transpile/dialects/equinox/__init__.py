@@ -1,5 +1,7 @@
 """JAX with self as Equinox."""
 
+from collections import Counter
+
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Tensor
 from ...model.effects import New, Read, Support, Write
@@ -91,13 +93,13 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     numpy_fields.hold(project, plan.modules)
     _refuse_unwritten(plan, reports)
 
-    def written(wanted: set[str], texts: list[str]) -> str:
+    def written(wanted: set[str], texts: list[str], others: Counter[str]) -> str:
         write, faults = ClassWriter(plan, reports, "").write, reports.faults
         layers = layer_classes.layers(plan.modules, write, faults, WORDS.statements, named)
         own = (PRELUDES / "equinox" / name for name in OWN)
         paths = [*own, float64_constants.PRELUDE, numpy_fields.PRELUDE]
         sources = [*map(prelude, paths), layers, Rules(facts.rulebook), there]
-        return support_file.write(wanted, sources, HEADER, format_all, texts, there)
+        return support_file.write(wanted, sources, HEADER, format_all, texts, there, others)
 
     return layer_classes.written(
         plan, facts, reports, writer, module_level.write, WORDS, written, named

@@ -63,6 +63,7 @@ from ..stored_draws import (
 )
 from ..support.definitions import PRELUDES, Prelude, Rules, Written, prelude
 from ..support.layer_classes import definition_text
+from ..support.receivers import asked_of_others
 from ..support.support_file import gather
 from ..support.support_file import write as write_support
 from . import arrays, calls, classes, containers, control, reads, walks
@@ -156,7 +157,8 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     if wanted:
         sources = [*preludes, layers, rules, there]
         texts = [output.files.get(file, file.text) for file in files]
-        output.support = write_support(wanted, sources, HEADER, format_all, texts, there)
+        others = asked_of_others(files)
+        output.support = write_support(wanted, sources, HEADER, format_all, texts, there, others)
     return output
 
 

@@ -1,5 +1,7 @@
 """JAX with self as pure functions of explicit params."""
 
+from collections import Counter
+
 from ...facts.modules import SUBMODULE
 from ...facts.program import ProgramFacts
 from ...model.expressions import Name
@@ -66,11 +68,11 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     report_unwritten(project, facts.modules, reports)
     writer = ClassWriter(plan, reports)
 
-    def written(wanted: set[str], texts: list[str]) -> str:
+    def written(wanted: set[str], texts: list[str], others: Counter[str]) -> str:
         write, faults = ClassWriter(plan, reports).write, reports.faults
         layers = layer_classes.layers(plan.modules, write, faults, WORDS.statements)
         sources = [_prelude(), layers, Rules(facts.rulebook), there]
-        return support_file.write(wanted, sources, HEADER, format_all, texts, there)
+        return support_file.write(wanted, sources, HEADER, format_all, texts, there, others)
 
     return layer_classes.written(plan, facts, reports, writer, module_level.write, WORDS, written)
 

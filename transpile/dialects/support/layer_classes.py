@@ -1,6 +1,7 @@
 """What the functional output and Equinox write class by class: the layers of the support file, and
 its names in the user's files."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -18,6 +19,7 @@ from ..imports import Words, fit
 from ..output import Output
 from ..reports import Reports
 from .definitions import Written
+from .receivers import asked_of_others
 
 Named = Callable[[Support], Expression | None]
 
@@ -29,11 +31,11 @@ def written(
     writer: Any,
     outside: Callable[[File, Any, Reports], None],
     words: Words,
-    support: Callable[[set[str], list[str]], str],
+    support: Callable[[set[str], list[str], Counter[str]], str],
     named: Named = lambda node: None,
 ) -> Output:
-    """The files of a project class by class, and what `support` gives of the names that are used
-    and the texts that use them."""
+    """The files of a project class by class, and what `support` gives of the names that are used,
+    the texts that use them, and what these ask of others."""
     output, wanted = Output(diagnostics=reports.diagnostics), set[str]()
     files = plan.project.ordered
     for file in files:
@@ -50,7 +52,8 @@ def written(
         fit(plan.project, file, words)
         output.files[file] = text_of(file)
     if wanted:
-        output.support = support(wanted, [output.files[file] for file in files])
+        texts = [output.files[file] for file in files]
+        output.support = support(wanted, texts, asked_of_others(files))
     output.diagnostics += reports.faults.diagnostics
     return output
 

@@ -8,6 +8,7 @@ of the dialect's own (`prelude`). Where two sources have a name the first one co
 import ast
 import functools
 import sys
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from ...source.files import python_tree
@@ -23,16 +24,20 @@ def write(
     format: Callable[[str], str] = lambda text: text,
     files: Iterable[str] | None = None,
     existing: Prelude | None = None,
+    asked_of_others: Mapping[str, int] | None = None,
 ) -> str:
     """The text of a support file that defines these names, and what they need; where the `files` of
-    the program are given, less what nothing asks for there, nor in an `existing` support file."""
+    the program are given, less what nothing asks for there, nor in an `existing` support file; nor
+    is that which they ask `of others` than its classes, by the number of times."""
     names = {*wanted, *(existing.names() if existing is not None else ())}
     entries = gather(names, sources)
     trees = _parsed(files)
     if trees is not None:
         kept = list(existing.nodes()) if existing is not None else []
-        asked = {word for tree in trees for word in words(tree)}
-        entries = without_unasked(entries, asked, kept)
+        asked = Counter(word for tree in trees for word in words(tree))
+        others = asked_of_others or {}
+        members = {word for word, times in asked.items() if times > others.get(word, 0)}
+        entries = without_unasked(entries, members, kept)
         needed = functools.partial(gather, names, sources)
         found = needed(entries)
         entries = {name: entry for name, entry in entries.items() if name in found}

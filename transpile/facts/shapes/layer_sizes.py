@@ -104,8 +104,7 @@ def handed_to_layers(scope: Scope) -> frozenset[str]:
     """
     found: set[str | None] = set()
     for call in scope.nodes(New):
-        refs = call.value.refs if isinstance(call.value, Module) else []
-        if refs and all(isinstance(ref, str) and ref in _SIZES for ref in refs):
+        if _takes_sizes(call):
             found |= {dotted(n) for size in call.arguments[:2] for n in _terms(size)}
     assigns = list(scope.nodes(Assign))
     named = [{dotted(n) for n in (*a.targets, a.expression) if n is not None} for a in assigns]
@@ -113,6 +112,18 @@ def handed_to_layers(scope: Scope) -> frozenset[str]:
         found |= more
     times = Counter(dotted(t) for a in assigns for t in a.targets)
     return frozenset(name for name in found if name is not None and times[name] < 2)
+
+
+def is_layer_size(node: Expression) -> bool:
+    """Whether a layer is made with an expression as one of its sizes: `nn.Linear(a + b, 4)`."""
+    call = node.parent
+    return isinstance(call, Call) and _takes_sizes(call) and node in call.arguments[:2]
+
+
+def _takes_sizes(call: Call) -> bool:
+    """Whether the first two arguments of a call are the sizes of a layer."""
+    refs = call.value.refs if isinstance(call.value, Module) else []
+    return bool(refs) and all(isinstance(ref, str) and ref in _SIZES for ref in refs)
 
 
 def _terms(size: Expression) -> list[Expression]:
