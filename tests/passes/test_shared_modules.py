@@ -90,6 +90,11 @@ REPORTED = {
     "its own parameter of a view": ("self.s = A()\nself.p = nn.Parameter(self.s.l.weight.t())", "self.s(x) @ self.p"),
     "a view of the data of another": ("self.s, self.t = A(), A()\nself.t.l.weight.data = self.s.l.weight.data.transpose(0, 1)", "self.t(self.s(x))"),
     "made anew on some turns": ("l = nn.Linear(6, 6)\nself.ls = nn.ModuleList()\nfor i in range(2):\n    if i == 5:\n        l = nn.Linear(6, 6)\n    self.ls.append(nn.Sequential(l))", LOOP),
+    "of a list of what a submodule holds": ("self.s = nn.Sequential(nn.Linear(6, 6), nn.Tanh())\nls = list(self.s.children())\nself.t = nn.Sequential(ls[0], nn.Tanh())", "self.t(self.s(x))"),
+    "in a comprehension over a submodule": ("self.s = nn.Sequential(nn.Linear(6, 6), nn.Tanh())\nself.t = nn.Sequential(*[m for m in self.s])", "self.t(self.s(x))"),
+    "in a loop over a submodule": ("self.s, ls = nn.Sequential(nn.Linear(6, 6), nn.Tanh()), []\nfor m in self.s.children():\n    ls.append(m)\nself.t = nn.Sequential(*ls)", "self.t(self.s(x))"),
+    "of all below a submodule": ("self.s = nn.Sequential(A(), A())\nself.ls = nn.ModuleList([m for m in self.s.modules() if isinstance(m, nn.Linear)])", "self.ls[1](self.s(x))"),
+    "of a dict of what a submodule holds": ("self.s = nn.Sequential(nn.Linear(6, 6), nn.Tanh())\nself.d = nn.ModuleDict(dict(self.s.named_children()))", "self.d['0'](self.s(x))"),
     "by setattr": ("l = nn.Linear(6, 6)\nfor n in 'ab':\n    setattr(self, n, l)", TWO),
 }  # fmt: skip
 # What is made once for all objects of a class.
@@ -172,6 +177,21 @@ def test_what_stays_apart_is_reported(name):
 def test_data_of_its_own_are_not_reported(value):
     body = f"self.a, self.b = nn.Linear(6, 6), nn.Linear(6, 6)\nself.b.weight.data = {value}"
     assert not convert_source(source_of(body, "self.b(self.a(x))")).diagnostics
+
+
+NAMED_ALIKE = {
+    "a name set anew": "ls = [nn.Linear(6, 6), nn.Tanh()]\nself.s = nn.Sequential(*ls)\nls = [nn.Linear(6, 6), nn.Tanh()]\nself.t = nn.Sequential(ls[0], ls[1])",
+    "what only asks the layers of another": "self.s = nn.Sequential(nn.Linear(6, 6), nn.Linear(6, 6))\nself.t = nn.Sequential(*[nn.Linear(m.out_features, 6) for m in self.s])\nfor m in self.s:\n    nn.init.ones_(m.weight)",
+    "the names of another's": "self.s = nn.Sequential(nn.Linear(6, 6), nn.Tanh())\nself.t = nn.Sequential()\nfor name, m in self.s.named_children():\n    self.t.add_module(name, nn.Linear(6, 6))",
+    "the functions of another": "self.s = nn.Sequential(nn.Linear(6, 6), nn.Tanh())\nself.t = nn.Sequential(self.s[1], nn.Linear(6, 6))",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["functional", "equinox"])
+@pytest.mark.parametrize("name", NAMED_ALIKE)
+def test_layers_apart_are_not_reported(name, target):
+    found = convert_source(source_of(NAMED_ALIKE[name], "self.t(self.s(x))"), target).diagnostics
+    assert "shared-module" not in [d.id for d in found], found
 
 
 @pytest.mark.parametrize("target", ["functional", "equinox"])

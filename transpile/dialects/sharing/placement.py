@@ -19,7 +19,7 @@ from ...model.expressions import (
     Subscript,
 )
 from ...model.functions import is_static
-from ...model.names import dotted, names_in, root, target_names
+from ...model.names import dotted, names_in, own_word, root, target_names
 from ...model.node import Expression, Node
 from ...model.operators import Binary, Boolean, Conditional
 from ...model.program import Function, Parameter
@@ -30,6 +30,10 @@ CONTAINERS = frozenset(("Sequential", "ModuleList", "ModuleDict"))
 # are given modules, or params
 HOLDING = ("Transformer", "DataParallel", "TripletMarginWithDistance", "Parameter")
 _OF_PARTS = (Display, Dictionary, Starred, Comprehension, Conditional, Boolean, Binary)
+_LISTING = frozenset("children named_children modules named_modules values items".split())
+_PASSING_ON = frozenset(
+    "list tuple reversed enumerate zip iter next dict OrderedDict filter sorted chain".split()
+)
 _QUESTIONS = frozenset(("isinstance", "hasattr", "type"))
 ADDING = frozenset(("append", "add_module", "insert", "extend", "register_module"))
 
@@ -112,10 +116,9 @@ class Placed:
                 yield from self.given(argument, attribute, below)
         elif isinstance(value, Call):
             function = value.function
-            listing = ("children", "named_children", "values", "items")
-            if isinstance(function, Attribute) and function.name in listing:
+            if isinstance(function, Attribute) and function.name in _LISTING:
                 yield from self.given(function.object, attribute, parent)
-            elif dotted(function) in ("list", "tuple", "reversed"):
+            elif own_word(function) in _PASSING_ON:
                 for argument in value.arguments:
                     yield from self.given(argument, attribute, parent)
             else:

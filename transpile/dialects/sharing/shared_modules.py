@@ -12,17 +12,17 @@ two modules is reported. In Equinox each place has arrays of its own: all of it 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ...facts.bindings.activity import bound
 from ...facts.modules import SUBMODULE
-from ...facts.values.lattice import UNKNOWN, External, Module, Sequence, is_param
+from ...facts.values.lattice import UNKNOWN, External, Mapping, Module, Sequence, is_param
 from ...facts.values.lattice import Function as FunctionValue
 from ...model.effects import PARAM, Declare, New
-from ...model.expressions import Attribute, Call, Name, Slice, Starred, Subscript
-from ...model.names import dotted, is_item, last_word, text
+from ...model.expressions import Attribute, Call, Name, Starred, Subscript
+from ...model.names import dotted, last_word, text
 from ...model.node import Expression, Node
 from ...model.program import Class, Function
 from ...model.statements import Assign, Declaration, Delete, Return
 from ..reports import Reports
+from .name_sources import Names, whole
 from .placement import CONTAINERS, Placed, Plan, Use
 from .repeated_items import APART, TWO, is_held_param
 from .submodule_paths import holds_modules
@@ -43,12 +43,7 @@ class Shared:
         self.me = init.receiver
         self.placed = Placed(self.me, plan)
         nodes = list(init.body.walk())
-        self._order = {node: i for i, node in enumerate(nodes)}
-        self._bindings: dict[str, list[Assign]] = {}
-        for assign in (n for n in nodes if isinstance(n, Assign)):
-            for name in bound(assign):
-                self._bindings.setdefault(name, []).append(assign)
-        self._last: dict[object, Expression | None] = {}  # what is behind the names in `_source`
+        self.names = Names(nodes)
         self._opened = set[New]()
         stores = [t for n in nodes if isinstance(n, (Assign, Delete)) for t in n.targets]
         names = (n for n in nodes if isinstance(n, Name) and n.value in (None, UNKNOWN))
@@ -67,7 +62,7 @@ class Shared:
                 reports.report("shared-module", call, why)
         sources: dict[object, list[Use]] = {}  # the places of one module
         for use in self._uses():
-            sources.setdefault(self._source(use.node), []).append(use)
+            sources.setdefault(self.names.source(use.node), []).append(use)
         for uses in sources.values():
             node, found = uses[0].node, {u.attribute for u in uses}
             if any(u.turning for u in uses):
@@ -86,7 +81,7 @@ class Shared:
         yield from targets or ()
         if targets or not isinstance(call.function, Name):
             return
-        for assign in self._bindings.get(call.function.id, ()):
+        for assign in self.names.bindings.get(call.function.id, ()):
             for node in assign.expression.walk() if assign.expression is not None else ():
                 if isinstance(node.value if isinstance(node, Name) else None, FunctionValue):
                     made = node.value.function  # type: ignore[attr-defined]
@@ -111,7 +106,7 @@ class Shared:
                 for use in self._listed(self.placed.given(value, attribute, parent)):
                     if text(use.node) not in self._replaced and self._has_params(use):
                         yield use
-                        yield from self._implied(replace(use, node=self._taken(use.node)))
+                        yield from self._implied(replace(use, node=self.names.taken(use.node)))
 
     def _param(self, node: Node) -> Iterator[tuple[str, Expression, str]]:
         """A param that is declared by its name, `self.p = p`, or a list that fills a container."""
@@ -123,38 +118,50 @@ class Shared:
         elif made.id in self._lists and (own := self._own(node.targets[0])) is not None:  # type: ignore[attr-defined]
             yield own, made, f"{self.me}.{own}"
 
-    def _listed(self, uses: Iterable[Use]) -> Iterator[Use]:
+    def _listed(
+        self, uses: Iterable[Use], around: frozenset[Expression] = frozenset()
+    ) -> Iterator[Use]:
         """Those of a list, and of a container, with what the constructor puts into it."""
         for use in uses:
             yield use
-            made = self._made(use.node)
-            if made is not None and made not in self._opened:
-                self._opened.add(made)
-                yield from self._listed(self.placed.given(made, use.attribute, use.parent))
-            if isinstance(use.node, Name) and self._is_list(use.node):
-                name = use.node.id
-                put = [a.expression for a in self._bindings.get(name, ()) if a.expression]
-                for call in self.init.nodes(Call):
-                    if dotted(call.function) in (f"{name}.append", f"{name}.extend"):
-                        put += call.arguments
-                for value in put:
-                    yield from self.placed.given(value, use.attribute, use.parent)
+            for value in self._behind(use.node, around):
+                inside = self.placed.given(value, use.attribute, use.parent)
+                if value is self.names.origin(use.node):  # a turn takes one of what it goes over
+                    inside = (replace(u, turning=use.turning) for u in inside)
+                yield from self._listed(inside, around | {value})
+
+    def _behind(self, node: Expression, around: frozenset[Expression]) -> Iterator[Expression]:
+        """What the module, or the list, of a name holds, or was taken from."""
+        origin = self.names.origin(node)
+        if origin is not None and origin not in around and self._may_be_trained(node):
+            yield origin
+        made = self.names.made(node)
+        if made is not None and made not in self._opened:
+            self._opened.add(made)
+            yield made
+        if isinstance(node, Name) and self._is_list(node):
+            put = [a.expression for a in self.names.bindings.get(node.id, ()) if a.expression]
+            for call in self.init.nodes(Call):
+                if dotted(call.function) in (f"{node.id}.append", f"{node.id}.extend"):
+                    put += call.arguments
+            yield from (value for value in put if value not in around)
+
+    def _may_be_trained(self, node: Expression) -> bool:
+        """Whether it may be a module with params, or a list of such: no name of a module."""
+        value = node.value
+        if isinstance(value, (Module, Sequence)):
+            return self.plan.may_have(node)
+        return value in (None, UNKNOWN) or isinstance(value, Mapping)
 
     def _is_list(self, node: Name) -> bool:
         """Whether a name is that of a list of params, or of the one list of modules that it is."""
         if is_held_param(node):
             return not _is_one_param(node)
-        return isinstance(node.value, Sequence) and len(self._bindings.get(node.id, ())) == 1
-
-    def _made(self, node: Expression) -> New | None:
-        """The module that a name of the constructor's was given."""
-        source = self._source(node) if isinstance(node, Name) else None
-        behind = self._last.get(source)
-        return behind if isinstance(behind, New) else None
+        return isinstance(node.value, Sequence) and len(self.names.bindings.get(node.id, ())) == 1
 
     def _implied(self, use: Use) -> Iterator[Use]:
         """What is taken from an attribute stands there too."""
-        node = _whole(use.node)
+        node = whole(use.node)
         own = self._own(node)
         if own is not None:
             if getattr(node.nearest(Declare), "name", "") != own:  # `self.g = Sequential(self.g)`
@@ -168,41 +175,12 @@ class Shared:
             owns = [self._own(path)]
             if isinstance(path, Name):  # `sub.out`, where `self.sub = sub`
                 made = [d for d in self.init.nodes(Declare) if d.kind == SUBMODULE]
-                owns = [d.name for d in made if path.id in _names(d.expression)]
+                owns = [d.name for d in made if self._is_given(d.expression, path)]
             yield from (Use(node, own, text(node.object)) for own in owns if own is not None)
-
-    def _taken(self, node: Expression) -> Expression:
-        """`layers[0]` of a name for it: `last = layers[0]`."""
-        last = self._last_before(node) if isinstance(node, Name) else None
-        value = last.expression if last is not None else None
-        return value if value is not None and is_item(value) else node
-
-    # --- which module is it -----------------------------------------------------------------------
-
-    def _source(self, node: Expression) -> object:
-        node = _whole(node)
-        if isinstance(node, Name):
-            last = self._last_before(node)
-            if last is None:
-                return node.id
-            value = last.expression
-            single = isinstance(last.targets[0], Name) and not last.operator
-            plain = isinstance(value, (Name, Attribute)) or value is not None and is_item(value)
-            if single and plain and value.value is not None:  # type: ignore[union-attr]
-                return self._source(value)  # type: ignore[arg-type]
-            self._last[node.id, self._order[last]] = value if single else None
-            return node.id, self._order[last]
-        return text(node)
-
-    def _last_before(self, node: Name) -> Assign | None:
-        """The assignment that a name has its value from."""
-        read, around = self._order.get(node, -1), set(node.ancestors())
-        found = (a for a in reversed(self._bindings.get(node.id, ())) if a not in around)
-        return next((a for a in found if self._order[a] < read), None)
 
     def _has_params(self, use: Use) -> bool:
         """Whether it is a module that has arrays."""
-        node = _whole(use.node)
+        node = whole(use.node)
         value = node.value
         if isinstance(value, Module):
             if value.is_self:
@@ -223,15 +201,16 @@ class Shared:
         word = (dotted(new.function) or str(getattr(new.function, "name", ""))).rpartition(".")[2]
         return word in CONTAINERS
 
+    def _is_given(self, made: Expression | None, name: Name) -> bool:
+        """Whether a submodule is what a name is, or holds all of it: `nn.Sequential(*blocks)`."""
+        given = made.arguments if isinstance(made, New) and holds_modules(made) else [made]
+        whole_ones = (g.expression if isinstance(g, Starred) else g for g in given)
+        named = [n for n in whole_ones if isinstance(n, Name) and n.id == name.id]
+        return any(self.names.source(n) == self.names.source(name) for n in named)
+
     def _own(self, node: Node) -> str | None:
         own = isinstance(node, Attribute) and dotted(node.object) == self.me
         return node.name if own else None  # type: ignore[attr-defined]
-
-
-def _names(made: Expression | None) -> list[str | None]:
-    """The name that a submodule is, or that holds all of a container: `nn.Sequential(*blocks)`."""
-    given = made.arguments if isinstance(made, New) and holds_modules(made) else [made]
-    return [dotted(g.expression if isinstance(g, Starred) else g) for g in given]
 
 
 def _keeps(function: Function) -> bool:
@@ -284,10 +263,3 @@ def _fills(node: Name) -> bool:
         around = around.parent if around is not None else None
     word = getattr(around.function, "name", "") if isinstance(around, New) else ""
     return word == "ModuleList" or starred and word == "Sequential"
-
-
-def _whole(node: Expression) -> Expression:
-    """What a part of a list is taken from: `layers` of `layers[::-1]`."""
-    while isinstance(node, Subscript) and isinstance(node.index, Slice):
-        node = node.object
-    return node

@@ -1,0 +1,81 @@
+"""Which module a name of a constructor's is, and what it was taken from."""
+
+from collections.abc import Iterable
+
+from ...facts.bindings.activity import bound
+from ...model.effects import New
+from ...model.expressions import Attribute, Comprehension, Name, Slice, Subscript
+from ...model.names import is_item, root, target_names, text
+from ...model.node import Expression, Node
+from ...model.statements import Assign, For
+
+
+class Names:
+    """The names of one constructor, by the nodes of its body in the order of the text."""
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        self._order = {node: i for i, node in enumerate(nodes)}
+        self.bindings: dict[str, list[Assign]] = {}
+        for assign in (n for n in self._order if isinstance(n, Assign)):
+            for name in bound(assign):
+                self.bindings.setdefault(name, []).append(assign)
+        self._last: dict[object, Expression | None] = {}  # what is behind the names in `source`
+
+    def source(self, node: Expression) -> object:
+        """What is the same for one module: a path, or a name with where it is set."""
+        node = whole(node)
+        if isinstance(node, Name):
+            last = self._last_before(node)
+            if last is None:
+                return node.id
+            value = last.expression
+            single = isinstance(last.targets[0], Name) and not last.operator
+            plain = isinstance(value, (Name, Attribute)) or value is not None and is_item(value)
+            if single and plain and value.value is not None:  # type: ignore[union-attr]
+                return self.source(value)  # type: ignore[arg-type]
+            self._last[node.id, self._order[last]] = value if single else None
+            return node.id, self._order[last]
+        return text(node)
+
+    def made(self, node: Expression) -> New | None:
+        """The module that a name was given."""
+        behind = self._last.get(self.source(node)) if isinstance(node, Name) else None
+        return behind if isinstance(behind, New) else None
+
+    def taken(self, node: Expression) -> Expression:
+        """`layers[0]` of a name for it: `last = layers[0]`."""
+        last = self._last_before(node) if isinstance(node, Name) else None
+        value = last.expression if last is not None else None
+        return value if value is not None and is_item(value) else node
+
+    def origin(self, node: Expression) -> Expression | None:
+        """What holds the module of a name, or of a name's item: `self.a` of `m` in a loop over
+        `self.a`, `list(self.a.children())` of `layers[0]` where `layers` is that list."""
+        name = root(node)
+        if name is None or isinstance(node, Attribute):
+            return None
+        last = self._last_before(name)
+        since = -1 if last is None else self._order[last]
+        for around in name.ancestors():
+            if isinstance(around, Comprehension):
+                for clause in around.clauses:
+                    if name.id in target_names(clause.target):
+                        return clause.iterable
+            elif isinstance(around, For) and name.id in target_names(around.target):
+                if since < self._order[around]:
+                    return around.iterable
+        value = last.expression if last is not None else None
+        return None if isinstance(value, (New, Name)) else value
+
+    def _last_before(self, node: Name) -> Assign | None:
+        """The assignment that a name has its value from."""
+        read, around = self._order.get(node, -1), set(node.ancestors())
+        found = (a for a in reversed(self.bindings.get(node.id, ())) if a not in around)
+        return next((a for a in found if self._order[a] < read), None)
+
+
+def whole(node: Expression) -> Expression:
+    """What a part of a list is taken from: `layers` of `layers[::-1]`."""
+    while isinstance(node, Subscript) and isinstance(node.index, Slice):
+        node = node.object
+    return node
