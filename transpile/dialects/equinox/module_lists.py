@@ -95,7 +95,8 @@ def named_layer(places: Places, target: Attribute, layer: Expression) -> list[St
 def _named(
     places: Places, holder: Expression, layer: Expression, name: Expression
 ) -> list[Statement] | None:
-    if not isinstance(layer.value, Module) or not places.has(holder):
+    known = isinstance(holder.value, Module) and not holder.value.open
+    if not known or not isinstance(layer.value, Module) or not places.has(holder):
         return None
     made = Call(Support("with_layer"), [clone(holder), layer, name])
     return places.store(holder, made)
