@@ -163,7 +163,11 @@ def einsum_of_whole(equation, operand):
 
 
 def einsum_of_any(equation, operands):
-    return jnp.einsum(equation, *(operands if isinstance(operands, (tuple, list)) else (operands,)))
+    """Of an array, or of a list of arrays."""
+    operands = operands if isinstance(operands, (tuple, list)) else (operands,)
+    if len(operands) == 1 and not jnp.issubdtype(operands[0].dtype, jnp.inexact):
+        return einsum_of_whole(equation, operands[0])
+    return jnp.einsum(equation, *operands)
 
 
 def contracted(a, b, dims):

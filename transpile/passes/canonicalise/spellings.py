@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...model.expressions import Attribute, Call, Dictionary, Display, Subscript
-from ...model.names import dotted, is_target, own_names, root
+from ...model.names import dotted, imported, is_target, own_names, root
 from ...model.node import Node
 from ...model.operators import Binary, Compare
 from ...model.statements import Assign, Delete, ExpressionStatement, For
@@ -101,6 +101,18 @@ def _lists_calls(at: Site, call: Call) -> bool:
     return listing and maps_calls(call.arguments[0], at.own)
 
 
+def _lists_operands(at: Site, call: Call) -> bool:
+    """`torch.einsum("ij,ij->i", [x, y])`, which torch takes as `torch.einsum("ij,ij->i", x, y)`"""
+    if not plain_call(call, 2) or not isinstance(listed := call.arguments[1], Display):
+        return False
+    named = imported(at.scope, call.function) in _OF_OPERANDS
+    return named and listed.kind in ("list", "tuple") and bool(listed.elements)
+
+
+def _loose_operands(call: Call) -> Call:
+    return Call(call.function, [call.arguments[0], *call.arguments[1].elements])  # type: ignore[attr-defined]
+
+
 def _joins_dicts(at: Site, node: Binary) -> bool:
     """`{"a": self.a} | {"b": self.b}`"""
     both = isinstance(node.left, Dictionary) and isinstance(node.right, Dictionary)
@@ -110,6 +122,8 @@ def _joins_dicts(at: Site, node: Binary) -> bool:
 def _one_dict(node: Binary) -> Dictionary:
     return Dictionary([*node.left.entries, *node.right.entries])  # type: ignore[attr-defined]
 
+
+_OF_OPERANDS = ("torch.einsum", "torch.functional.einsum")
 
 # The first that a node is, of each kind.
 _SPELLINGS: dict[type[Node], tuple[Spelling, ...]] = {
@@ -148,6 +162,7 @@ _SPELLINGS: dict[type[Node], tuple[Spelling, ...]] = {
         _of(_asks_own, lambda c: asked(c.arguments[0], c.arguments[1])),
         _of(lambda at, c: maps_calls(c, at.own), mapped),
         _of(_lists_calls, listed),
+        _of(_lists_operands, _loose_operands),
         _of(
             lambda at, c: _is_method(c, "__getattr__") and plain_call(c, 1),
             lambda c: asked(c.function.object, c.arguments[0]),
