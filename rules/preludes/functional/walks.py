@@ -34,7 +34,7 @@ def parameters(module, params=None):
 
 def modules(module):
     """The module and everything below it, outer before inner, each once."""
-    return [m for _, m in named_modules(module)]
+    return iter([m for _, m in named_modules(module)])
 
 
 def named_modules(module, prefix=""):
@@ -42,17 +42,17 @@ def named_modules(module, prefix=""):
     found = [(prefix, module)]
     for name, child in module.children():
         found += named_modules(child, f"{prefix}.{name}" if prefix else name)
-    return found
+    return iter(found)
 
 
 def children(module):
     """The modules right below a module, each once."""
-    return [child for _, child in module.children()]
+    return iter([child for _, child in module.children()])
 
 
 def named_children(module):
     """``(name, module)`` of the modules right below a module, each once."""
-    return module.children()
+    return iter(module.children())
 
 
 def apply(module, function):
