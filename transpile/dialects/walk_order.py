@@ -134,8 +134,15 @@ def _mixes(walk: Call, function: Function) -> bool:
         return _is_each_apart(given.function.body, {given.function.parameters[-1].name})
     if isinstance(around, Call) and dotted(around.function) == "next":
         return _is_of_dtype(around, function)
-    if isinstance(around, ForClause) and isinstance(around.parent, Comprehension):
-        around = around.parent.parent
+    return is_mixed(walk) or isinstance(around, Call) and dotted(around.function) in _MIXING
+
+
+def is_mixed(walk: Call) -> bool:
+    """Whether what is made of each is added up: `sum(p.numel() for p in self.parameters())`."""
+    clause = walk.parent
+    if not isinstance(clause, ForClause) or not isinstance(clause.parent, Comprehension):
+        return False
+    around = clause.parent.parent
     return isinstance(around, Call) and dotted(around.function) in _MIXING
 
 

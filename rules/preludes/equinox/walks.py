@@ -6,6 +6,7 @@ from collections import OrderedDict
 from typing import Any
 
 import equinox as eqx
+import jax
 
 from .prelude import key_stream
 
@@ -255,6 +256,12 @@ def named_parameters(module):
     found = []
     map_parameters(lambda name, value: found.append((name, value)) or value, module, named=True)
     return iter(found)
+
+
+def trained_leaves(module):
+    """The arrays of ``parameters``, in no order of torch's: they are added up."""
+    leaves = jax.tree.leaves(module, is_leaf=lambda node: isinstance(node, eqx.nn.StateIndex))
+    return {id(leaf): leaf for leaf in leaves if eqx.is_array(leaf)}.values()
 
 
 def parameters(module):

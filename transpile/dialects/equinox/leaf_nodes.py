@@ -22,6 +22,7 @@ from ...source.lower_ast import expression
 from .. import leaf_nodes
 from ..faults import raising
 from ..sharing.ties import Tied, below, run_by
+from ..walk_order import is_mixed
 from .layers import own
 from .plan import Plan
 
@@ -78,8 +79,10 @@ class Leaves:
             or function.name in self.plan.methods
         ):
             return
+        counted = function.name == "parameters" and not call.arguments and is_mixed(call)
+        word = "trained_leaves" if counted else function.name
         call.replace(
-            Call(Support(function.name), [function.object, *call.arguments], [None, *call.keywords])
+            Call(Support(word), [function.object, *call.arguments], [None, *call.keywords])
         )
 
     def _tied(self, node: Apply) -> None:

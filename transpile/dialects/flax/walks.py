@@ -9,7 +9,8 @@ from ...model.expressions import Attribute, Call, Name
 from ...model.names import target_names
 from ...model.node import Node
 from ...model.statements import For
-from ..walk_order import WALKS
+from ...source.lower_ast import expression
+from ..walk_order import WALKS, is_mixed
 from .lowering import Lowering, whole
 
 
@@ -36,6 +37,10 @@ def walked(low: Lowering, node: Call) -> bool:
     def edit(node: Call) -> None:
         inner = node.function
         assert isinstance(inner, Attribute)
+        if inner.name == "parameters" and not node.arguments and is_mixed(node):
+            state = Call(expression("nnx.state"), [inner.object, expression("nnx.Param")])
+            node.replace(Call(expression("jax.tree.leaves"), [state]))
+            return
         made = Call(low.support(inner.name), [inner.object, *node.arguments])
         made.keywords = [None, *node.keywords]
         if runs and not written and inner.name in PARAMETERS:

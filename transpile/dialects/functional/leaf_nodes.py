@@ -37,7 +37,7 @@ from .computed_names import Computed
 from .constants import constant
 from .constructor.shape_only import is_measured, measure
 from .indirect_modules import is_listed
-from .loop_containers import going_over_run
+from .loop_containers import going_over_run, listed
 from .optional_arrays import listed_entry, may_lack
 from .path_resolution import Paths
 from .plan import Plan, Words
@@ -154,7 +154,7 @@ class Leaves:
             self.reports.report("taken-for-granted", node, _SHAPES)
         elif self.plan.threads(whole).params or not self.plan.is_building(whole):
             given.append(path.of(self.words.params))  # while building there are none yet
-        node.replace(Call(Support(node.function.name), given))
+        node.replace(listed(node, given))
 
     # --- lists of params --------------------------------------------------------------------------
 

@@ -11,6 +11,8 @@ from ...model.names import below, statements, target_names
 from ...model.node import Expression
 from ...model.program import Function
 from ...model.statements import Assign, For
+from ...source.lower_ast import expression
+from ..walk_order import is_mixed
 
 PAIRS = frozenset(("items", "named_children"))  # give names too
 ZIPS = frozenset(("zip", "zip_longest"))
@@ -93,6 +95,8 @@ def going_over(call: Call, words: Set[str] = WALKS) -> Call | None:
         return None
     if function.name not in words or not isinstance(value.receiver, Module):
         return None
+    if function.name == "parameters" and not call.arguments:
+        return listed(call, [function.object])
     keywords = [None, *call.keywords]
     return Call(Support(function.name), [function.object, *call.arguments], keywords)
 
@@ -106,6 +110,18 @@ def going_over_run(call: Call) -> Call | None:
     if made is None or call.function.name != "named_children":  # type: ignore[attr-defined]
         return made
     return Call(Attribute(made.arguments[0], "children"), [])
+
+
+def listed(call: Call, given: list[Expression]) -> Call:
+    """`nn.parameters(self.net, params["net"])` of a call on a module, and maybe its params; where
+    these are added up their order is all the same: `jax.tree.leaves(params["net"])`."""
+    word = call.function.name  # type: ignore[attr-defined]
+    if word != "parameters" or call.arguments or not is_mixed(call):
+        return Call(Support(word), given)
+    if len(given) < 2:
+        init = Attribute(given[0], "init")
+        given = [Call(expression("jax.eval_shape"), [init, expression("jax.random.key(0)")])]
+    return Call(expression("jax.tree.leaves"), given[-1:])
 
 
 def place(target: Expression, name: str) -> tuple[int, ...] | None:
