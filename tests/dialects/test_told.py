@@ -548,3 +548,30 @@ class Net(nn.Module):
 @pytest.mark.parametrize("target", ["functional", "equinox"])
 def test_a_constant_is_known_under_jit(target):
     verify(HEAD + ORDERED_BY_A_CONSTANT, "Net", "", [torch.rand(3, 4, dtype=torch.float64)], target)
+
+
+MODE_OF_A_LAYER = """
+def act(layer, x):
+    return x * 2 if layer.training else x
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.l = nn.Linear(4, 4)
+        self.drop = nn.Dropout(0.0)
+
+    def forward(self, x):
+        return act(self.l, x)
+"""
+
+
+def test_equinox_has_no_mode_of_a_layer_that_works_in_one_way():
+    """A Linear has no field for it: the mode of what has one is asked for."""
+    asked = MODE_OF_A_LAYER.replace("act(self.l", "act(self.drop")
+    for source, told in ((MODE_OF_A_LAYER, ["module-mode"]), (asked, [])):
+        (made,), _, _ = engine.convert([given(HEAD + source)], "", "equinox")
+        assert [d.id for d in made.diagnostics] == told, made.code
+    for target in ("functional", "flax"):
+        inputs = [torch.rand(3, 4, dtype=torch.float64)]
+        verify(HEAD + MODE_OF_A_LAYER, "Net", "", inputs, target)

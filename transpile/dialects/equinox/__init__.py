@@ -4,7 +4,7 @@ from collections import Counter
 
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Tensor
-from ...model.effects import New, Read, Support, Write
+from ...model.effects import Mode, New, Read, Support, Write
 from ...model.expressions import Name
 from ...model.project import Project
 from ...source.formatting import format_all
@@ -52,6 +52,10 @@ SPECTRAL = (
     "spectral norm computes this for one call of the layer and keeps it nowhere: call the layer, "
     "or give the weight its values before"
 )
+NO_MODE = (
+    "a layer that works in one way in both modes does not know which it is in here: ask the module "
+    "that has it"
+)
 HEADER = "The part of torch.nn that this code uses, in Equinox. Made by torch-to-jax."
 
 
@@ -92,6 +96,9 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     freeze(project)
     numpy_fields.hold(project, plan.modules)
     _refuse_unwritten(plan, reports)
+    for mode in [n for f in plan.signatures.functions for n in f.nodes(Mode)]:
+        if plan.lacks_mode(mode.object):
+            reports.unconverted("module-mode", mode, NO_MODE)
 
     def written(wanted: set[str], texts: list[str], others: Counter[str]) -> str:
         write, faults = ClassWriter(plan, reports, "").write, reports.faults

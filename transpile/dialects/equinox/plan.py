@@ -192,6 +192,15 @@ class Plan(function_body.Plan):
                     }
         return found
 
+    def lacks_mode(self, module: Expression) -> bool:
+        """Whether it may be a layer that is the same in both modes, and has no field for it."""
+        value = module.value
+        if not isinstance(value, Module) or value.open or value.is_self:
+            return False
+        asked = self.modules.classes_of(value.refs)
+        own = (cls for cls in asked if self.modules.is_library(cls))
+        return any(self.inferring.isdisjoint(self.modules.lineage(cls)) for cls in own)
+
     def _constructing(self, cls: Class) -> Class:
         for one in self.modules.lineage(cls):
             if "__init__" in self.modules.home(one).methods(one):
