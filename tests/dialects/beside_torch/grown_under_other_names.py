@@ -56,6 +56,11 @@ class Net(nn.Module):
         late = nn.Sequential(nn.Linear(4, 4))
         self.late = late
         late.add_module("norm", nn.BatchNorm1d(4))
+        self.stages = nn.ModuleList()
+        for _ in range(2):
+            stage = nn.ModuleList([nn.Linear(4, 4)])
+            self.stages.append(stage)
+            stage.append(nn.BatchNorm1d(4))
 
     def _fill(self, layers):
         layers.append(nn.BatchNorm1d(4))
@@ -65,4 +70,7 @@ class Net(nn.Module):
             x = layer(x)
         for name in self.entered:
             y = self.entered[name](y)
+        for stage in self.stages:
+            for layer in stage:
+                x = layer(x)
         return self.swapped(self.filled(self.grown(x))) + self.body(self.late(self.named(y)))

@@ -21,8 +21,7 @@ from ...model.project import Project
 from ...model.statements import Assign, For, While
 from .frame import Frame
 from .joins import join
-from .lattice import BARE, UNKNOWN, Class, Mapping, Module, Sequence, Value
-from .lattice import Function as FunctionValue
+from .lattice import BARE, UNKNOWN, External, Mapping, Module, Sequence, Torch, Value
 
 CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict", *BARE})
 _MADE = (nodes.Display, nodes.Dictionary, nodes.Comprehension)
@@ -62,7 +61,8 @@ def container_classes(project: Project, value: Value | None) -> list[str]:
 def note(frame: Frame, target: Expression | None, holder: Value, added: Value) -> None:
     """Say what a container gets under one of its names, where it may have others."""
     sites = getattr(holder, "sites", ())
-    if sites and target is not None and _has_others(frame, target, sites):
+    if sites and target is not None and _has_others(frame, target, holder):
+        frame.facts.note(True, "any grown")
         for site in sites:
             frame.facts.note({_name(frame, target): added}, "grown", site)
 
@@ -74,16 +74,17 @@ def _name(frame: Frame, target: Expression) -> Any:
     return (frame.cls, target.name) if isinstance(target, nodes.Attribute) else (target, "")
 
 
-def _has_others(frame: Frame, target: Expression, sites: frozenset[Node]) -> bool:
+def _has_others(frame: Frame, target: Expression, holder: Any) -> bool:
     """Whether a container may have another name where it grows under this one."""
     function = frame.function
     if function is None or not isinstance(target, nodes.Name):
         return True
-    if any(site.nearest(Function) is not function for site in sites):
+    if any(site.nearest(Function) is not function for site in holder.sites):
         return True
-    if not all(_is_named(site, target.id) for site in sites):
+    if not all(_is_named(site, target.id) for site in holder.sites):
         return True  # `a = self.a`
-    return any(_is_before(use, target) for use in _handed(frame, function, target.id))
+    uses = [n for n in _handed(frame, function, target.id) if _gets_name(frame, n, holder)]
+    return any(_is_before(use, target, site) for use in uses for site in holder.sites)
 
 
 def _is_named(site: Node, name: str) -> bool:
@@ -95,27 +96,33 @@ def _is_named(site: Node, name: str) -> bool:
 
 
 def _handed(frame: Frame, function: Function, name: str) -> list[nodes.Name]:
-    """Where what a name stands for gets another one: `self.a = a`, `add(a)`."""
+    """Where what a name stands for may get another one: `self.a = a`, `add(a)`, `[a]`."""
     memory, key = frame.facts.memory, ("handed", function, name)
     if key not in memory:
+        holding = (Assign, nodes.Call, nodes.Display, nodes.Dictionary)
         found = (n for n in in_scope(function.body, nodes.Name) if n.id == name)
-        memory[key] = [n for n in found if isinstance(n.parent, (Assign, nodes.Call))]
-    return [n for n in memory[key] if _gets_name(frame, n)]
+        memory[key] = [n for n in found if isinstance(n.parent, holding)]
+    return memory[key]  # type: ignore[no-any-return]
 
 
-def _gets_name(frame: Frame, node: nodes.Name) -> bool:
+def _gets_name(frame: Frame, node: nodes.Name, holder: Value) -> bool:
     parent = node.parent
     if isinstance(parent, Assign):
         return parent.expression is node
-    if not isinstance(parent, nodes.Call) or parent.function is node:
-        return False
-    return isinstance(frame.facts.of(parent.function), (FunctionValue, Class))
+    if not isinstance(parent, nodes.Call):
+        return True
+    called = frame.facts.of(parent.function)
+    if parent.function is node or isinstance(called, External):
+        return called == External("builtins.setattr")
+    # `nn.Sequential(stage)` holds it; of a list it holds what is in it
+    return not isinstance(called, Torch) or isinstance(holder, Module)
 
 
-def _is_before(use: Node, target: Node) -> bool:
-    """Whether one may run before the other."""
-    loops = {n for n in use.ancestors() if isinstance(n, (For, While))}
-    return use.start < target.start or any(n in loops for n in target.ancestors())
+def _is_before(use: Node, target: Node, site: Node) -> bool:
+    """Whether one may run before the other, on what is made at a place."""
+    around, anew = set(use.ancestors()), set(site.ancestors())
+    loops = (n for n in target.ancestors() if isinstance(n, (For, While)) and n not in anew)
+    return use.start < target.start or any(n in around for n in loops)
 
 
 # --- read ----------------------------------------------------------------------------------------
@@ -123,18 +130,34 @@ def _is_before(use: Node, target: Node) -> bool:
 
 def whole(frame: Frame, node: Expression, value: Value) -> Value:
     """A container with all that it gets under other names than this."""
-    more, mine = None, _name(frame, node)
-    for site in getattr(value, "sites", ()):
-        grown = frame.facts.read("grown", site) or {}
-        for name, added in grown.items():
+    if not isinstance(value, (Module, Sequence, Mapping)) or not frame.facts.read("any grown"):
+        return value
+    found: Value = _whole(frame, value, _name(frame, node))
+    return found
+
+
+def _whole(frame: Frame, value: Any, mine: Any) -> Any:
+    found = _with_inner(frame, value)
+    more: Value | None = None
+    for site in value.sites:
+        for name, added in (frame.facts.read("grown", site) or {}).items():
             more = join(more, added) if name != mine else more
     if more is None:
+        return found
+    if isinstance(found, Module) and found.is_bare and isinstance(more, Module):
+        return join(found, more)
+    held = found.element if found.element != UNKNOWN else None
+    grown = dataclasses.replace(found, element=join(held, more))
+    return grown if isinstance(grown, Mapping) else dataclasses.replace(grown, items=None)
+
+
+def _with_inner(frame: Frame, value: Any) -> Any:
+    """A container the containers in which are whole."""
+    inner = value.element
+    if not isinstance(inner, (Module, Sequence, Mapping)):
         return value
-    if isinstance(value, Module):
-        if value.is_bare and isinstance(more, Module):
-            return join(value, more)
-        return dataclasses.replace(value, element=join(value.element, more), items=None)
-    assert isinstance(value, (Sequence, Mapping))
-    held = value.element if value.element != UNKNOWN else None
-    grown = dataclasses.replace(value, element=join(held, more))
-    return dataclasses.replace(grown, items=None) if isinstance(grown, Sequence) else grown
+    held = _whole(frame, inner, None)
+    if held is inner:
+        return value
+    found = dataclasses.replace(value, element=held)
+    return found if isinstance(found, Mapping) else dataclasses.replace(found, items=None)

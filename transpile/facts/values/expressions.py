@@ -123,8 +123,14 @@ def attribute(frame: Frame, node: nodes.Attribute, env: Env) -> Value:
     return whole(frame, node, attributes.attribute(frame, node, env))
 
 
+def subscript(frame: Frame, node: nodes.Subscript, env: Env) -> Value:
+    return whole(frame, node, subscripts.subscript(frame, node, env))
+
+
 def call(frame: Frame, node: nodes.Call, env: Env) -> Value:
-    return at_site(node, calls.call(frame, node, env))
+    found = at_site(node, calls.call(frame, node, env))
+    made_here = node in getattr(found, "sites", ())
+    return found if made_here else whole(frame, node, found)
 
 
 # --- others --------------------------------------------------------------------------------------
@@ -161,7 +167,7 @@ TRANSFER: Handlers = {
     nodes.Starred: starred,
     nodes.Lambda: functions.lambda_,
     nodes.Attribute: attribute,
-    nodes.Subscript: subscripts.subscript,
+    nodes.Subscript: subscript,
     nodes.Call: call,
     operator_nodes.Unary: operators.unary,
     operator_nodes.Binary: operators.binary_expression,

@@ -20,7 +20,7 @@ from .summaries import Results
 
 _JOINS: dict[str, Any] = {
     **dict.fromkeys(("parameters", "handed", "dynamic", "assumed", "grown"), join_tables),
-    **dict.fromkeys(("names", "wrapped", "makers"), either),
+    **dict.fromkeys(("names", "wrapped", "makers", "any grown"), either),
 }
 DEEPEST = 5  # how deep lists and containers are known
 STICKY = frozenset({"wrapped", "makers", "replaced"})  # what was said once stays said
