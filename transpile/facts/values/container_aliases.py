@@ -24,7 +24,7 @@ from .joins import join
 from .lattice import BARE, UNKNOWN, External, Mapping, Module, Sequence, Torch, Value
 
 CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict", *BARE})
-_MADE = (nodes.Display, nodes.Dictionary, nodes.Comprehension)
+_MADE = (nodes.Display, nodes.Dictionary, nodes.Comprehension, nodes.Call)
 
 
 # --- made ----------------------------------------------------------------------------------------
@@ -71,7 +71,10 @@ def _name(frame: Frame, target: Expression) -> Any:
     """What tells one name of a container from others."""
     if isinstance(target, nodes.Name):
         return frame.function or frame.file, target.id
-    return (frame.cls, target.name) if isinstance(target, nodes.Attribute) else (target, "")
+    owner = frame.facts.of(target.object) if isinstance(target, nodes.Attribute) else None
+    if isinstance(owner, Module) and owner.is_self:
+        return frame.cls, target.name  # type: ignore[attr-defined]
+    return target, ""
 
 
 def _has_others(frame: Frame, target: Expression, holder: Any) -> bool:
