@@ -19,9 +19,11 @@ from ...model.operators import Boolean, Conditional
 from ...model.program import Function
 from ...model.project import Project
 from ...model.statements import Assign, For, While
+from .cells import cut
 from .frame import Frame
 from .joins import join
 from .lattice import BARE, UNKNOWN, External, Mapping, Module, Sequence, Torch, Value
+from .tables import DEEPEST
 
 CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict", *BARE})
 _MADE = (nodes.Display, nodes.Dictionary, nodes.Comprehension, nodes.Call)
@@ -64,7 +66,7 @@ def note(frame: Frame, target: Expression | None, holder: Value, added: Value) -
     if sites and target is not None and _has_others(frame, target, holder):
         frame.facts.note(True, "any grown")
         for site in sites:
-            frame.facts.note({_name(frame, target): added}, "grown", site)
+            frame.facts.note({_name(frame, target): cut(added, DEEPEST)}, "grown", site)
 
 
 def _name(frame: Frame, target: Expression) -> Any:
@@ -135,8 +137,8 @@ def whole(frame: Frame, node: Expression, value: Value) -> Value:
     """A container with all that it gets under other names than this."""
     if not isinstance(value, (Module, Sequence, Mapping)) or not frame.facts.read("any grown"):
         return value
-    found: Value = _whole(frame, value, _name(frame, node))
-    return found
+    found: Value = cut(_whole(frame, value, _name(frame, node)), DEEPEST)
+    return found  # `made["a"] = nn.Sequential(made)` is deeper at each turn
 
 
 def _whole(frame: Frame, value: Any, mine: Any) -> Any:
