@@ -480,7 +480,7 @@ LINES = {
             "jnp.pad(part, [(0, 0)] * (part.ndim - 1) + [(int(low), int(made.shape[1] - high))])",
             "jnp.pad(h, [(0, 0), (p // 2, p - p // 2)])",
             "jnp.pad(y, [(0, 0)] * (y.ndim - 2) + [(0, self.k), (0, 0)])",
-            "nn.pad(x, (0, int(made.shape[0] - high)))",  # which may crop
+            "[(0, 0, 0)] * (x.ndim - 1) + [(0, int(made.shape[0] - high), 0)]",  # which may crop
             "jnp.broadcast_to(y[:1][None], (self.n, 1, c))",
             "nn.expand_to(v[None], (b, -1, -1))",  # of one dim, so that the new one is kept
             "jnp.broadcast_to(h[None], (b, *h.shape[-2:]))",
