@@ -22,7 +22,7 @@ from ...model.statements import Assign, For, While
 from .cells import cut
 from .frame import Frame
 from .joins import join
-from .lattice import BARE, UNKNOWN, External, Mapping, Module, Sequence, Torch, Value
+from .lattice import BARE, UNKNOWN, External, Mapping, Module, Sequence, Torch, Value, holds_module
 from .tables import DEEPEST
 
 CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict", *BARE})
@@ -61,8 +61,8 @@ def container_classes(project: Project, value: Value | None) -> list[str]:
 
 
 def note(frame: Frame, target: Expression | None, holder: Value, added: Value) -> None:
-    """Say what a container gets under one of its names, where it may have others."""
-    sites = getattr(holder, "sites", ())
+    """Say what modules a container gets under one of its names, where it may have others."""
+    sites = getattr(holder, "sites", ()) if holds_module(added) else ()
     if sites and target is not None and _has_others(frame, target, holder):
         frame.facts.note(True, "any grown")
         for site in sites:
