@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ...facts.shapes.layer_sizes import is_layer_size
 from ...facts.values.lattice import (
+    GENERATORS,
     MISSING,
     External,
     Mapping,
@@ -13,7 +14,6 @@ from ...facts.values.lattice import (
     Sequence,
     Static,
     Tensor,
-    Torch,
     Value,
     holds_module,
 )
@@ -23,7 +23,8 @@ from ...model.operators import Binary, Compare
 from ...model.program import File
 from ...model.statements import Assign, Delete
 
-_PYTHONS = (External, Mapping, Package, Sequence, Torch)  # but for lists and dicts of modules
+_PYTHONS = (External, Mapping, Package, Sequence)  # but for lists and dicts of modules
+_PLAIN = frozenset("int float bool str dtype device shape range numpy None".split())  # of a Static
 
 
 def asked_of_others(files: Iterable[File]) -> Counter[str]:
@@ -71,6 +72,8 @@ def _is_other(receiver: Expression, word: str) -> bool:
         return operator or not value.assumed
     if isinstance(value, (Static, Sequence)) and value.loose:  # others may be given
         return isinstance(value, Static) and value.type not in ("", "None")
-    if isinstance(value, Static):
-        return bool(value.type) or value.const is not MISSING
+    if isinstance(value, Static):  # the ctx of an autograd Function is one of ours
+        return value.type in _PLAIN or value.const is not MISSING
+    if isinstance(value, External) and value.name in GENERATORS:
+        return False
     return isinstance(value, _PYTHONS) and not holds_module(value)
