@@ -134,11 +134,18 @@ def _mixes(walk: Call, function: Function) -> bool:
         return _is_each_apart(given.function.body, {given.function.parameters[-1].name})
     if isinstance(around, Call) and dotted(around.function) == "next":
         return _is_of_dtype(around, function)
-    return is_mixed(walk) or isinstance(around, Call) and dotted(around.function) in _MIXING
+    return _is_added_up(walk) or isinstance(around, Call) and dotted(around.function) in _MIXING
 
 
-def is_mixed(walk: Call) -> bool:
-    """Whether what is made of each is added up: `sum(p.numel() for p in self.parameters())`."""
+def adds_up_params(walk: Call) -> bool:
+    """Whether a walk is over params that are added up: `sum(p.numel() for p in m.parameters())`."""
+    function = walk.function
+    named = isinstance(function, Attribute) and function.name == "parameters"
+    return named and not walk.arguments and _is_added_up(walk)
+
+
+def _is_added_up(walk: Call) -> bool:
+    """Whether what is made of each is added up: `sum(p.norm() for p in …)`"""
     clause = walk.parent
     if not isinstance(clause, ForClause) or not isinstance(clause.parent, Comprehension):
         return False

@@ -22,7 +22,7 @@ from ...source.lower_ast import expression
 from .. import leaf_nodes
 from ..faults import raising
 from ..sharing.ties import Tied, below, run_by
-from ..walk_order import is_mixed
+from ..walk_order import adds_up_params
 from .layers import own
 from .plan import Plan
 
@@ -79,8 +79,7 @@ class Leaves:
             or function.name in self.plan.methods
         ):
             return
-        counted = function.name == "parameters" and not call.arguments and is_mixed(call)
-        word = "trained_leaves" if counted else function.name
+        word = "trained_leaves" if adds_up_params(call) else function.name
         call.replace(
             Call(Support(word), [function.object, *call.arguments], [None, *call.keywords])
         )

@@ -10,7 +10,7 @@ from ...model.names import target_names
 from ...model.node import Node
 from ...model.statements import For
 from ...source.lower_ast import expression
-from ..walk_order import WALKS, is_mixed
+from ..walk_order import WALKS, adds_up_params
 from .lowering import Lowering, whole
 
 
@@ -37,7 +37,7 @@ def walked(low: Lowering, node: Call) -> bool:
     def edit(node: Call) -> None:
         inner = node.function
         assert isinstance(inner, Attribute)
-        if inner.name == "parameters" and not node.arguments and is_mixed(node):
+        if adds_up_params(node):
             state = Call(expression("nnx.state"), [inner.object, expression("nnx.Param")])
             node.replace(Call(expression("jax.tree.leaves"), [state]))
             return

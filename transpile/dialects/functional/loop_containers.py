@@ -12,7 +12,7 @@ from ...model.node import Expression
 from ...model.program import Function
 from ...model.statements import Assign, For
 from ...source.lower_ast import expression
-from ..walk_order import is_mixed
+from ..walk_order import adds_up_params
 
 PAIRS = frozenset(("items", "named_children"))  # give names too
 ZIPS = frozenset(("zip", "zip_longest"))
@@ -95,7 +95,7 @@ def going_over(call: Call, words: Set[str] = WALKS) -> Call | None:
         return None
     if function.name not in words or not isinstance(value.receiver, Module):
         return None
-    if function.name == "parameters" and not call.arguments:
+    if adds_up_params(call):
         return listed(call, [function.object])
     keywords = [None, *call.keywords]
     return Call(Support(function.name), [function.object, *call.arguments], keywords)
@@ -115,9 +115,8 @@ def going_over_run(call: Call) -> Call | None:
 def listed(call: Call, given: list[Expression]) -> Call:
     """`nn.parameters(self.net, params["net"])` of a call on a module, and maybe its params; where
     these are added up their order is all the same: `jax.tree.leaves(params["net"])`."""
-    word = call.function.name  # type: ignore[attr-defined]
-    if word != "parameters" or call.arguments or not is_mixed(call):
-        return Call(Support(word), given)
+    if not adds_up_params(call):
+        return Call(Support(call.function.name), given)  # type: ignore[attr-defined]
     if len(given) < 2:
         init = Attribute(given[0], "init")
         given = [Call(expression("jax.eval_shape"), [init, expression("jax.random.key(0)")])]

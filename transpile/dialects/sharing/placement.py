@@ -6,6 +6,7 @@ from typing import Protocol
 
 from ...facts.bindings.activity import bound
 from ...facts.modules import SUBMODULE, Modules
+from ...facts.values.attribute_names import WALKS
 from ...facts.values.lattice import Mapping, Module, Sequence, classes_of
 from ...model.effects import Declare, New, Support
 from ...model.expressions import (
@@ -30,7 +31,7 @@ CONTAINERS = frozenset(("Sequential", "ModuleList", "ModuleDict"))
 # are given modules, or params
 HOLDING = ("Transformer", "DataParallel", "TripletMarginWithDistance", "Parameter")
 _OF_PARTS = (Display, Dictionary, Starred, Comprehension, Conditional, Boolean, Binary)
-_LISTING = frozenset("children named_children modules named_modules values items".split())
+_LISTING = WALKS | {"values", "items"}
 _PASSING_ON = frozenset(
     "list tuple reversed enumerate zip iter next dict OrderedDict filter sorted chain".split()
 )

@@ -137,8 +137,9 @@ def whole(frame: Frame, node: Expression, value: Value) -> Value:
     """A container with all that it gets under other names than this."""
     if not isinstance(value, (Module, Sequence, Mapping)) or not frame.facts.read("any grown"):
         return value
+    # `made["a"] = nn.Sequential(made)` is deeper at each turn
     found: Value = cut(_whole(frame, value, _name(frame, node)), DEEPEST)
-    return found  # `made["a"] = nn.Sequential(made)` is deeper at each turn
+    return found
 
 
 def _whole(frame: Frame, value: Any, mine: Any) -> Any:

@@ -68,13 +68,10 @@ def _equal(a: Value, b: Value) -> Value:
 
 def _with_sites(a: Value, b: Value) -> Value:
     """A container that is made at one of several places."""
-    if isinstance(a, Module) and isinstance(b, Module):
-        return a if b.sites <= a.sites else dataclasses.replace(a, sites=a.sites | b.sites)
-    if isinstance(a, Sequence) and isinstance(b, Sequence):
-        return a if b.sites <= a.sites else dataclasses.replace(a, sites=a.sites | b.sites)
-    if isinstance(a, Mapping) and isinstance(b, Mapping):
-        return a if b.sites <= a.sites else dataclasses.replace(a, sites=a.sites | b.sites)
-    return a
+    holders = (Module, Sequence, Mapping)
+    if not isinstance(a, holders) or not isinstance(b, holders) or b.sites <= a.sites:
+        return a
+    return dataclasses.replace(a, sites=a.sites | b.sites)
 
 
 def _or_none(value: Value) -> Value:

@@ -58,8 +58,9 @@ def _of_sequence(
     target = node.function.object if isinstance(node.function, Attribute) else None
     if name in ("append", "insert", "extend", "appendleft") and args:
         if target is not None:
-            added = args[-1].value
-            container_aliases.note(frame, target, receiver, _added(name, added))
+            given = args[-1].value
+            added = element_of(given) if name == "extend" else given
+            container_aliases.note(frame, target, receiver, added)
             store(frame, target, _grown(receiver, name, added), env)
         return NONE
     if name in ("pop", "popleft"):
@@ -72,18 +73,12 @@ def _of_sequence(
 
 
 def _grown(old: Sequence, name: str, added: Value) -> Sequence:
-    element = _added(name, added)
     empty = old.items == () or (old.element == UNKNOWN and old.items is None)
     items = None
     if name == "append" and old.items is not None and len(old.items) < _LONGEST:
-        items = (*old.items, element)
-    held = join(None if empty else old.element, element)
+        items = (*old.items, added)
+    held = join(None if empty else old.element, added)
     return Sequence(held, items, False, sites=old.sites)
-
-
-def _added(name: str, given: Value) -> Value:
-    """What a list gets by a method."""
-    return element_of(given) if name == "extend" else given
 
 
 # --- dicts ---------------------------------------------------------------------------------------

@@ -110,7 +110,9 @@ def _lists_operands(at: Site, call: Call) -> bool:
 
 
 def _loose_operands(call: Call) -> Call:
-    return Call(call.function, [call.arguments[0], *call.arguments[1].elements])  # type: ignore[attr-defined]
+    equation, listed = call.arguments
+    assert isinstance(listed, Display)
+    return Call(call.function, [equation, *listed.elements])
 
 
 def _joins_dicts(at: Site, node: Binary) -> bool:

@@ -59,8 +59,7 @@ def fits(node: Node, value: Value, parameter: Parameter) -> bool | None:
         return False
     named = by_name(node)
     if named is not None:
-        numbers = {"int"} if own_word(node) in _NUMBERED else set[str]()
-        return bool(accepts & {named, *numbers})
+        return named in accepts or "int" in accepts and own_word(node) in _NUMBERED
     return True if own_word(node) == parameter.name else None
 
 
@@ -73,8 +72,7 @@ def _tensor(node: Node, value: Tensor, parameter: Parameter) -> bool | None:
         return False
     named = by_name(node)
     if named is not None:
-        numbers = {"int"} if own_word(node) in _NUMBERED else set[str]()
-        return bool(accepts & {named, *numbers})
+        return named in accepts or "int" in accepts and own_word(node) in _NUMBERED
     name = node.id if isinstance(node, Name) else ""
     if name == parameter.name:
         return True
