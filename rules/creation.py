@@ -120,9 +120,17 @@ def number_beside(data, *, dtype=None):
 
 
 def in_narrow(function, left, right):
-    """``function`` of an array and a tensor without dims, which does not widen it."""
-    dtype = right.dtype if left.ndim == 0 else left.dtype
-    return function(left.astype(dtype), right.astype(dtype))
+    """``function`` of two arrays, of which one without dims does not widen the other."""
+    return function(beside(left, right), beside(right, left))
+
+
+def beside(input, other):
+    """``input``, which without dims does not widen an array of its kind that has dims."""
+    kinds = (jnp.number, jnp.inexact, jnp.complexfloating)
+    own, others = ([jnp.issubdtype(jnp.result_type(x), kind) for kind in kinds] for x in (input, other))
+    if jnp.ndim(input) or not jnp.ndim(other) or own > others:
+        return input
+    return jnp.asarray(input, other.dtype)
 
 
 @rule("torch.sqrt[beside]")

@@ -70,6 +70,7 @@ def flag(value: bool | None) -> Static:
 _STEMS = {"b": ("bool",), "i": ("int", "uint"), "f": ("float", "bfloat"), "c": ("complex",)}
 
 _NARROW = frozenset(("float16", "bfloat16", "int8", "int16", "uint8"))
+_WIDE = frozenset(("float64", "complex128"))
 
 
 def cast_kind(dtype: str) -> str | None:
@@ -86,3 +87,8 @@ def cast_kind(dtype: str) -> str | None:
 def is_narrow(dtype: str) -> bool:
     """Whether an array of this dtype is widened by one of the usual dtype of its kind."""
     return dtype.removeprefix("jnp.") in _NARROW
+
+
+def is_wide(dtype: str) -> bool:
+    """Whether an array of this dtype widens one of the usual dtype of its kind."""
+    return dtype.removeprefix("jnp.") in _WIDE

@@ -94,6 +94,7 @@ def _tensors(a: Tensor, b: Tensor) -> Value:
         a.narrow or b.narrow,
         a.empty or b.empty,
         a.single and b.single,
+        a.wide or b.wide,
     )
 
 

@@ -35,6 +35,7 @@ class Tensor(Value):
     narrow: bool = False  # it may be of a dtype that others widen: float16, int8
     empty: bool = False  # it may be of shape (0,), which torch.cat leaves out
     single: bool = field(default=False, compare=False)  # it has no dims for certain: `x.mean()`
+    wide: bool = False  # it may be of a dtype that widens the usual one of its kind: float64
 
 
 @dataclass(frozen=True)
@@ -288,7 +289,7 @@ def element_of(value: Value) -> Value:
     if isinstance(value, Sequence):
         return value.element
     if isinstance(value, Tensor):
-        return Tensor(value.assumed, kind=value.kind)
+        return Tensor(value.assumed, kind=value.kind, narrow=value.narrow, wide=value.wide)
     if isinstance(value, Static):
         return INT if value.type in ("range", "shape") else Static()
     if isinstance(value, Module):

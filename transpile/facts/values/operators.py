@@ -72,7 +72,8 @@ def _with_tensor(a: Tensor, b: Value, operator: str, left: Value) -> Tensor:
         number=_number_of(a, b),
         host=a.host and (other is None or other.host),
         dims=max(least_dims(a), least_dims(b)),
-        narrow=kept is not None or a.narrow and (other is None or other.narrow),
+        narrow=(kept or a).narrow and (other is None or kept is not None or other.narrow),
+        wide=kept.wide if kept is not None else a.wide or other is not None and other.wide,
         single=is_single(a) and is_single(b) and a.number is not True,
     )
 

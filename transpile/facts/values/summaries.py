@@ -9,7 +9,7 @@ from typing import Any
 
 from ...model.layers import layers
 from ...model.rulebook import Definition, Parameter, Rulebook
-from .call_flags import Flags, Layer, cast_kind, is_narrow, usual_flags
+from .call_flags import Flags, Layer, cast_kind, is_narrow, is_wide, usual_flags
 from .joins import sequence
 from .lattice import NONE, External, Tensor, Torch, Value
 from .rule_bodies import Bodies
@@ -67,7 +67,8 @@ class Results(Bodies):
                 and (dtype := self.rulebook.constant(value.name)) is not None
             ):
                 kind, narrow = cast_kind(dtype) or result.kind, is_narrow(dtype)
-                result = dataclasses.replace(result, kind=kind, narrow=narrow)
+                wide = is_wide(dtype)
+                result = dataclasses.replace(result, kind=kind, narrow=narrow, wide=wide)
             elif isinstance(value, External) and value.name in _TYPES:
                 result = dataclasses.replace(result, kind=_TYPES[value.name])
             elif keyword == "dtype" and value != NONE:

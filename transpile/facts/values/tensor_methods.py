@@ -134,7 +134,8 @@ def _by_rules(
     if name == "item" and isinstance(result, Tensor):
         kind = receiver.kind if isinstance(receiver, Tensor) else None
         narrow = isinstance(receiver, Tensor) and receiver.narrow
-        result = dataclasses.replace(result, kind=kind, number=True, narrow=narrow)
+        wide = isinstance(receiver, Tensor) and receiver.wide
+        result = dataclasses.replace(result, kind=kind, number=True, narrow=narrow, wide=wide)
     others = name in SHARED or frame.facts.owners.get(name)  # NumPy's arrays, the user's objects
     if not tensor and others and isinstance(result, Tensor):
         return dataclasses.replace(result, assumed=True)

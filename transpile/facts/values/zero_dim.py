@@ -6,7 +6,7 @@ from collections.abc import Sequence as TypingSequence
 
 from ...model.rulebook import Rulebook
 from .frame import Argument
-from .lattice import UNKNOWN, Sequence, Static, Tensor, Value
+from .lattice import UNKNOWN, Sequence, Static, Tensor, Value, least_dims
 
 _SHAPES = frozenset({"empty", "full", "ones", "rand", "randn", "zeros"})
 _MAKING = frozenset({"as_tensor", "scalar_tensor", "tensor"})
@@ -49,11 +49,11 @@ def of_call(rulebook: Rulebook, name: str, args: TypingSequence[Argument], resul
         narrow = first.narrow and (first.kind == "f" or name not in _SUMS)
         widened = "i" if name in _SUMS and first.kind in ("b", "i", "u") else result.kind
         kind = first.kind if narrow else widened
-        return dataclasses.replace(result, single=True, narrow=narrow, kind=kind)
+        return dataclasses.replace(result, single=True, narrow=narrow, kind=kind, wide=first.wide)
     if not first.single or not all(is_single(a.value) or name == "to" for a in others):
         return result
     if _is_in(rulebook, name, "SMOOTH SAFE"):
-        return dataclasses.replace(result, single=True, narrow=first.narrow)
+        return dataclasses.replace(result, single=True, narrow=first.narrow, wide=first.wide)
     return dataclasses.replace(result, single=_is_in(rulebook, name, "LINEAR"))
 
 
@@ -75,12 +75,18 @@ def _is_in(rulebook: Rulebook, name: str, tables: str) -> bool:
     return any(name in rulebook.table(table) for table in tables.split())
 
 
-def keeps(array: Value, other: Value, operator: str = "") -> bool:
-    """Whether what is computed from a narrow array and a tensor without dims has the dtype of the
-    array: in torch those of its own kind do not widen it."""
-    if not isinstance(array, Tensor) or not array.narrow or is_single(array):
+def keeps(array: Value, other: Value, operator: str = "") -> bool | None:
+    """Whether what is computed from an array and a tensor without dims has the dtype of the array,
+    though that is narrower: in torch those of its own kind do not widen it. None where only the run
+    tells: `x * t` of an x of which nothing is known."""
+    if not isinstance(array, Tensor) or not isinstance(other, Tensor) or is_single(array):
         return False
-    if operator == "@" or operator == "/" and array.kind != "f":
+    if not is_single(other) or operator == "@" or not (array.narrow or other.wide):
         return False
-    kinds = _BELOW.get(array.kind or "", ())
-    return isinstance(other, Tensor) and is_single(other) and other.kind in kinds
+    if operator == "/" and array.kind != "f":
+        return False
+    if array.kind is None:
+        return None if other.wide else False
+    if other.kind not in _BELOW.get(array.kind, ()):
+        return False
+    return True if array.narrow or least_dims(array) else None

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from ...facts.memory import View
 from ...facts.memory.inplace_names import is_tensor
 from ...facts.values.lattice import MISSING, SHAPE, External, Method, Static, Tensor, Torch, Value
+from ...facts.values.zero_dim import keeps
 from ...model.copy import clone
 from ...model.effects import NewArray, Put, Read, Unconverted, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Subscript
@@ -68,10 +69,16 @@ def in_dtype(target: Expression, new: Expression) -> Expression:
     given = [new.right] if isinstance(new, Binary) else []
     if isinstance(new, Call) and getattr(new.function, "name", "") != "copy":
         given = new.arguments  # a copy is of the dtype as it is
-    wider = any(isinstance(g.value, Tensor) and not g.value.narrow for g in given)
-    if not isinstance(value, Tensor) or not value.narrow or not wider:
+    if not isinstance(value, Tensor) or not any(_widens(g.value, value) for g in given):
         return new
     return method(new, "to", [attribute(clone(target), "dtype", DTYPE)])
+
+
+def _widens(given: Value | None, value: Tensor) -> bool:
+    """Whether something of this value may widen an array; what has no dims does not in torch."""
+    if not isinstance(given, Tensor) or keeps(value, given):
+        return False
+    return given.wide or value.narrow and not given.narrow
 
 
 def fits(target: Expression, new: Expression) -> bool:

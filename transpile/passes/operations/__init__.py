@@ -47,6 +47,10 @@ def _call(c: Conversion, node: Node) -> bool:
     return promotion.mark(c, node) or calls.called(c, node)
 
 
+def _assign(c: Conversion, node: Node) -> bool:
+    return promotion.mark(c, node) or headers.assign(c, node)
+
+
 def _named(c: Conversion, node: Node) -> bool:
     c.visit_compared(node.children(), compared=False)
     return True
@@ -67,7 +71,7 @@ _HANDLERS: dict[type, Handler] = numbers.watched(
         Import: lambda c, node: True,
         Function: headers.function,
         Class: headers.class_,
-        Assign: headers.assign,
+        Assign: _assign,
         For: headers.loop,
         ExpressionStatement: headers.asserted,
         Delete: headers.delete,

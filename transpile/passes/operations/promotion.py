@@ -43,6 +43,8 @@ def mark(c: Conversion, node: Node) -> bool:
     sides: list[Node] = []
     if isinstance(node, Binary):
         sides = [node.left, node.right]
+    elif isinstance(node, Assign) and node.operator and node.expression is not None:
+        sides = [*node.targets, node.expression]
     elif isinstance(node, Compare) and node.operators[0] in _COMPARING:
         sides = [*node.operands]  # of `a < b < c` none: there are three
     elif isinstance(node, Call):
@@ -54,24 +56,29 @@ def mark(c: Conversion, node: Node) -> bool:
             sides = [node.function.object, *node.arguments]  # type: ignore[attr-defined]
     if len(sides) == 2:
         for one, other in (sides, sides[::-1]):
-            if is_traced(known(other)) and not _is_number(c, other):
+            augmented = isinstance(node, Assign)  # `n = 0; n += torch.tensor(2)` makes an array
+            if is_traced(known(other)) and not _is_number(c, other) and not augmented:
                 _add(c, one)
             if one in c.beside:
                 continue
-            operator = node.operator if isinstance(node, Binary) else ""
+            operator = node.operator if isinstance(node, (Binary, Assign)) else ""
             narrow = getattr(known(one), "narrow", False)
-            if not narrow and keeps(known(other), known(one), operator):
-                _keep(c, node, one, other)
+            kept = keeps(known(other), known(one), operator)
+            if not narrow and kept is not False:
+                _keep(c, node, one, other, bool(kept))
     return False
 
 
-def _keep(c: Conversion, node: Node, number: Node, array: Node) -> None:
+def _keep(c: Conversion, node: Node, number: Node, array: Node, certain: bool) -> None:
     """`x * t.astype(x.dtype)`, of a tensor without dims that does not widen x in torch."""
     dtype: Expression | None = None
     assert isinstance(array, Expression) and isinstance(number, Expression)
+    if simple(array) and not certain:  # it does where x has no dims, or is of a lower kind
+        c.changes.wrap(number, lambda n: Call(Support("beside"), [n, clone(array)]))
+        return
     if simple(array):
         dtype = Attribute(clone(array), "dtype")
-    elif isinstance(array, Call) and isinstance(array.function, Attribute):
+    elif certain and isinstance(array, Call) and isinstance(array.function, Attribute):
         named = [
             f"torch.{array.function.name}",
             *(v.name for v in map(known, array.arguments) if isinstance(v, Torch)),
