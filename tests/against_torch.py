@@ -1,5 +1,5 @@
 """Compare a layer of the functional output with torch's: the same weights and inputs, outputs and gradients, in
-float64 under jax.jit."""
+float64, as under jax.jit."""
 
 import contextlib
 import types
@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 from transpile import convert_source
+
+from .traced import traced
 
 
 @contextlib.contextmanager
@@ -85,7 +87,7 @@ def assert_equivalent(torch_module, layer, *inputs, **masks):
     sum(y.cos().sum() for y in leaves(want)).backward()
     options = {name: value for name, value in masks.items() if not isinstance(value, torch.Tensor)}
 
-    @jax.jit
+    @traced
     def run(params, inputs, masks):
         def loss(params, inputs):
             got = leaves(layer(params, *inputs, **masks, **options))

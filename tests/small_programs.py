@@ -1,5 +1,6 @@
 """Convert a small program, run it under jit and compare it with torch in float64, with its derivatives."""
 
+import functools
 import sys
 import types
 
@@ -10,6 +11,8 @@ import torch
 
 from transpile import convert_source, from_torch
 from transpile.proof.models import constructed
+
+from .traced import traced
 
 HEAD = "import math\n\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 # Dropout and rates of its own, running statistics, a tie under the name that torch does not list, a buffer that no
@@ -126,7 +129,9 @@ def array(value):
 def compare(body, inputs, diagnostics=()):
     """Outputs under jit, and derivatives along a fixed direction (backwards too, where no while_loop is in the way)."""
     torch_f, jax_f, code = both(body, diagnostics)
-    run = jax.jit(jax_f)
+    run = traced(jax_f)
+    # once for all inputs whose outputs have slopes in the same places
+    slopes_of = functools.cache(lambda differentiable: _derivatives(jax_f, code, differentiable))
     for tensors in inputs:
         tensors = [t.clone().requires_grad_() for t in tensors]
         want = leaves(torch_f(*[t.clone() for t in tensors]))
@@ -136,23 +141,36 @@ def compare(body, inputs, diagnostics=()):
         for g, w in zip(got, want):
             assert np.shape(g) == np.shape(array(w)), code
             np.testing.assert_allclose(g, array(w), 1e-9, 1e-9, err_msg=code)
-        differentiable = [isinstance(w, torch.Tensor) and w.requires_grad for w in want]
+        differentiable = tuple(isinstance(w, torch.Tensor) and w.requires_grad for w in want)
         if not any(differentiable):
             continue
         total = sum((w * w.cos()).sum() for w, d in zip(want, differentiable) if d)
         slopes = torch.autograd.grad(total, tensors, allow_unused=True)
         slopes = [np.zeros(t.shape) if g is None else g.numpy() for g, t in zip(slopes, tensors)]
+        direction = [np.sin(np.arange(a.size, dtype=float) + 1).reshape(a.shape) for a in arrays]
+        forward, backward = slopes_of(differentiable)(arrays, direction)
+        if forward is not None:
+            along = sum((d * s).sum() for d, s in zip(direction, slopes))
+            np.testing.assert_allclose(forward, along, 1e-8, 1e-9, err_msg=code)
+        for g, s in zip(backward, slopes):
+            np.testing.assert_allclose(g, s, 1e-8, 1e-9, err_msg=code)
 
-        def loss(*xs, differentiable=differentiable):
-            return sum((o * jnp.cos(o)).sum() for o, d in zip(leaves(jax_f(*xs)), differentiable) if d)
 
-        direction = [jnp.sin(jnp.arange(a.size, dtype=float) + 1).reshape(a.shape) for a in arrays]
-        if "Function)" not in code:  # custom_vjp has no forward derivative
-            _, slope = jax.jvp(loss, arrays, direction)
-            np.testing.assert_allclose(slope, sum((np.asarray(d) * s).sum() for d, s in zip(direction, slopes)), 1e-8, 1e-9, err_msg=code)
-        if "while_loop" not in code and "fori_loop" not in code:
-            for g, s in zip(jax.grad(loss, tuple(range(len(arrays))))(*arrays), slopes):
-                np.testing.assert_allclose(g, s, 1e-8, 1e-9, err_msg=code)
+def _derivatives(jax_f, code, differentiable):
+    """What gives, for arrays and a direction, the slope of a sum along it, and the gradients; None and none where JAX
+    has no such derivative: forward of custom_vjp, backward through a while_loop."""
+
+    def loss(*xs):
+        return sum((o * jnp.cos(o)).sum() for o, d in zip(leaves(jax_f(*xs)), differentiable) if d)
+
+    @traced
+    def derivatives(arrays, direction):
+        forward = None if "Function)" in code else jax.jvp(loss, arrays, direction)[1]
+        if "while_loop" in code or "fori_loop" in code:
+            return forward, ()
+        return forward, jax.grad(loss, tuple(range(len(arrays))))(*arrays)
+
+    return derivatives
 
 
 def three(shape=(4, 6)):

@@ -88,11 +88,12 @@ def test_a_walk_over_params_writes_them_for_the_call(running):
     with in_float64():
         theirs = namespace(HEAD + FOLLOWING, "program")["Net"]()
         cls = converted(made.code, support)["Net"]
-        run = running(theirs, built(lambda **keys: cls(**keys), cls), False)
         inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+        arrays = [jnp.asarray(x.numpy()) for x in inputs]
+        run = running(theirs, built(lambda **keys: cls(**keys), cls), False, arrays)
         want = theirs(*inputs)
         (want * want.cos()).sum().backward()
-        got, (grads, _), _ = run([jnp.asarray(x.numpy()) for x in inputs], ())
+        got, (grads, _), _ = run()
         close(got, want)
         for name, param in theirs.named_parameters():
             close(grads[name], param.grad)

@@ -3,6 +3,7 @@ calls in training; weights are torch's, and nothing draws."""
 
 import contextlib
 import inspect
+import re
 import sys
 import types
 from pathlib import PurePosixPath
@@ -18,6 +19,8 @@ from transpile import from_torch, to_torch
 from transpile.command import engine
 from transpile.source.files import Source
 
+from ..traced import traced
+
 
 def verify(source: str, cls: str, init: str, inputs, target: str, told=(), modes=(False, True)):
     """Raises AssertionError where the two differ; `told`: the diagnostics there are."""
@@ -29,8 +32,18 @@ def verify(source: str, cls: str, init: str, inputs, target: str, told=(), modes
         theirs = eval(f"{cls}({init})", torch_side)
         ours = built(eval(f"lambda **k: {cls}({init}{', ' if init else ''}**k)", scope), scope[cls])
         draws = any(isinstance(m, torch.nn.Dropout) and m.p for m in theirs.modules())
+        if not has_modes(source, made.code, support or ""):
+            modes = modes[-1:]
         for training in modes[: 2 - draws]:
             compare(theirs.train(training), ours, inputs, target, training)
+
+
+def has_modes(*texts: str) -> bool:
+    """Whether a program, or what it was converted to, may compute something else in training."""
+    return any(MODES.search(text) for text in texts)
+
+
+MODES = re.compile("train|eval|inference|deterministic|average|Norm|Drop|drop|RReLU|rrelu|Transf|LSTM|GRU")
 
 
 @contextlib.contextmanager
@@ -74,7 +87,7 @@ def compare(theirs, ours, inputs, target, training, values=True, varied=()):
     shapes and dtypes alone."""
     arrays = [jnp.asarray(x.detach().numpy()) for x in inputs]
     runs = {"flax": flax_run, "equinox": equinox_run, "functional": functional_run}
-    run = runs[target](theirs, ours, training)
+    run = runs[target](theirs, ours, training, arrays, varied)
     for _ in range(1 + training):
         theirs.zero_grad()
         given = [x.detach().clone().requires_grad_(i in varied) for i, x in enumerate(inputs)]
@@ -82,7 +95,7 @@ def compare(theirs, ours, inputs, target, training, values=True, varied=()):
         losses = [(y * y.cos()).sum() for y in want if y.requires_grad]
         if losses:  # a model without params has no gradients
             sum(losses).backward()
-        got, (grads, slopes), arrays_after = run(arrays, varied)
+        got, (grads, slopes), arrays_after = run()
         for a, b in zip(leaves(got), want, strict=True):
             close(a, b, values)
         for name, param in theirs.named_parameters():
@@ -97,7 +110,12 @@ def compare(theirs, ours, inputs, target, training, values=True, varied=()):
 
 def differentiated(loss):
     """The gradients for both arguments of the loss, and what more it gives."""
-    return jax.jit(jax.grad(loss, argnums=(0, 1), has_aux=True))
+    return traced(jax.grad(loss, argnums=(0, 1), has_aux=True))
+
+
+def total(out):
+    """What is differentiated: a sum over the outputs that are no integers."""
+    return sum(jnp.sum(y * jnp.cos(y)) for y in leaves(out) if jnp.issubdtype(y.dtype, jnp.inexact))
 
 
 def filled(arrays, varied, floats):
@@ -105,70 +123,67 @@ def filled(arrays, varied, floats):
     return [floats[varied.index(i)] if i in varied else x for i, x in enumerate(arrays)]
 
 
-def flax_run(theirs, ours, training):
+def flax_run(theirs, ours, training, arrays, varied=()):
     model = from_torch(theirs, ours)
     model.train() if training else model.eval()
     graph, params, rest = nnx.split(model, nnx.Param, ...)
 
-    def run(arrays, varied):
+    @differentiated
+    def gradients(params, floats, rest):
+        inputs = filled(arrays, varied, floats)
+        model = nnx.merge(graph, params, rest, copy=True)
+        out = model(*inputs)
+        return total(out), (out, nnx.split(model, nnx.Param, ...)[2])
+
+    def run():
         nonlocal rest
-
-        def loss(params, floats, rest):
-            inputs = filled(arrays, varied, floats)
-            model = nnx.merge(graph, params, rest, copy=True)
-            out = model(*inputs)
-            total = sum(jnp.sum(y * jnp.cos(y)) for y in leaves(out) if jnp.issubdtype(y.dtype, jnp.inexact))
-            return total, (out, nnx.split(model, nnx.Param, ...)[2])
-
-        (grads, slopes), (out, rest) = differentiated(loss)(params, [arrays[i] for i in varied], rest)
+        (grads, slopes), (out, rest) = gradients(params, [arrays[i] for i in varied], rest)
         named = {k: v.numpy() for k, v in to_torch(nnx.merge(graph, grads, rest)).items()}
         return out, (named, slopes), to_torch(nnx.merge(graph, params, rest))
 
     return run
 
 
-def equinox_run(theirs, ours, training):
+def equinox_run(theirs, ours, training, arrays, varied=()):
     model, state = from_torch(theirs, ours)
     model = eqx.nn.inference_mode(model, not training)
     params, static = eqx.partition(model, eqx.is_inexact_array)
     takes = inspect.signature(model.__call__).parameters
 
-    def run(arrays, varied):
+    @differentiated
+    def gradients(params, floats, state):
+        inputs = filled(arrays, varied, floats)
+        model = eqx.combine(params, static)
+        words = {"key": jax.random.key(0)} if "key" in takes else {}
+        words |= {} if state is None else {"state": state}
+        out = model(*inputs, **words)
+        out, new = (out, None) if state is None else out
+        return total(out), (out, new)
+
+    def run():
         nonlocal state
-
-        def loss(params, floats, state):
-            inputs = filled(arrays, varied, floats)
-            model = eqx.combine(params, static)
-            words = {"key": jax.random.key(0)} if "key" in takes else {}
-            words |= {} if state is None else {"state": state}
-            out = model(*inputs, **words)
-            out, new = (out, None) if state is None else out
-            total = sum(jnp.sum(y * jnp.cos(y)) for y in leaves(out) if jnp.issubdtype(y.dtype, jnp.inexact))
-            return total, (out, new)
-
-        (grads, slopes), (out, state) = differentiated(loss)(params, [arrays[i] for i in varied], state)
+        (grads, slopes), (out, state) = gradients(params, [arrays[i] for i in varied], state)
         whole = eqx.combine(params, static)
         return out, (to_torch(eqx.combine(grads, static), state), slopes), to_torch(whole, state)
 
     return run
 
 
-def functional_run(theirs, ours, training):
+def functional_run(theirs, ours, training, arrays, varied=()):
     params, state = from_torch(theirs, ours)
     for begun, loaded in ((ours.init, params), (ours.init_state, state)):
         assert jax.tree.map(jnp.shape, begun(jax.random.key(0))) == jax.tree.map(jnp.shape, loaded)
     call = vars(sys.modules["jax_nn"])["call"]
 
-    def run(arrays, varied):
+    @differentiated
+    def gradients(params, floats, state):
+        inputs = filled(arrays, varied, floats)
+        out, new = call(ours.__call__, params, state, *inputs, key=jax.random.key(0), training=training)
+        return total(out), (out, new)
+
+    def run():
         nonlocal state
-
-        def loss(params, floats, state):
-            inputs = filled(arrays, varied, floats)
-            out, new = call(ours.__call__, params, state, *inputs, key=jax.random.key(0), training=training)
-            total = sum(jnp.sum(y * jnp.cos(y)) for y in leaves(out) if jnp.issubdtype(y.dtype, jnp.inexact))
-            return total, (out, new)
-
-        (grads, slopes), (out, state) = differentiated(loss)(params, [arrays[i] for i in varied], state)
+        (grads, slopes), (out, state) = gradients(params, [arrays[i] for i in varied], state)
         named = {k: v.numpy() for k, v in to_torch(grads, {}).items()}
         return out, (named, slopes), to_torch(params, state)
 

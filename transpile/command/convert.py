@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Protocol
@@ -15,7 +13,7 @@ from typing import Protocol
 from ..model.diagnostics import Diagnostic
 from ..source import files
 from ..source.files import Source, python_tree
-from . import check_target
+from . import check_target, collector
 
 SUPPORT = "jax_nn.py"
 _MADE = re.compile(r'"""The part of torch.nn that this code uses, (.*)\. Made by torch-to-jax')
@@ -28,19 +26,6 @@ _TARGETS_BY_WORDS = {
 
 class OtherTarget(ValueError):
     """The folder that is written to holds what was converted for another target."""
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Trees are large and not garbage: looking through them for cycles again and again costs a
-    fifth of the time."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 @dataclass(frozen=True)
@@ -79,7 +64,7 @@ class Report:
         )
 
 
-@_without_collection()
+@collector.paused()
 def convert_source(text: str, target: str = "functional", path: str = "module.py") -> Result:
     """Convert one source text. Raises SyntaxError where it is not valid Python."""
     check_target(target)
@@ -100,7 +85,7 @@ def convert_source(text: str, target: str = "functional", path: str = "module.py
     return Result(code, support or "", made.diagnostics)
 
 
-@_without_collection()
+@collector.paused()
 def convert_path(source: str | Path, out: str | Path | None, target: str = "functional") -> Report:
     """Convert a file or a directory. With `out` None nothing is written: only diagnostics are
     found."""
@@ -126,7 +111,7 @@ def convert_path(source: str | Path, out: str | Path | None, target: str = "func
     return report
 
 
-@_without_collection()
+@collector.paused()
 def show_model(source: Path) -> tuple[dict[PurePosixPath, str], list[Diagnostic]]:
     """The files of a program in JAX with self, the form in which the passes end, by their paths;
     and why others could not be read."""

@@ -24,7 +24,7 @@ from ..source.files import Source, syntax_error
 from ..source.formatting import format_changed
 from ..source.lower import lower
 from ..source.show import show
-from . import check_target
+from . import check_target, collector
 from .cache import rulebook
 
 
@@ -38,6 +38,7 @@ class Written:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
+@collector.paused()
 def convert(
     sources: Sequence[Source], package: str, target: str, existing: str | None = None
 ) -> tuple[list[Written], str | None, list[Diagnostic]]:
