@@ -478,8 +478,11 @@ def test_what_has_a_name_of_what_came_to_be_another_is_that_of_before(target):
 
 
 def test_a_choice_of_two_submodules_is_told_in_equinox():
-    (made,), _, _ = engine.convert([given(HEAD + SECOND_NAMES_OF_BEFORE)], "", "equinox")
-    assert "self.a is one module in a and c" in " ".join(d.message for d in made.diagnostics)
+    source = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a, self.b = nn.Linear(4, 4), nn.Linear(4, 4)\n"
+    source += "        self.c = self.a or self.b\n\n    def forward(self, x):\n        return self.a(x) + self.b(x * 2) + self.c(x * 4)\n"
+    (made,), _, _ = engine.convert([given(HEAD + source)], "", "equinox")
+    told = [d.message.partition(":")[0] for d in made.diagnostics]
+    assert told == ["self.a is one module in a and c", "self.b is one module in b and c"]
 
 
 LAYERS_SET_ANEW = """
