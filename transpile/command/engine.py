@@ -5,14 +5,13 @@ import functools
 import importlib
 import itertools
 import os
-import pickle
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
 from ..facts import modules_in_layers
-from ..facts.modules import Library
+from ..facts.library import Copies, Library
 from ..facts.program import ProgramFacts
 from ..model import rule_files
 from ..model.diagnostics import Diagnostic
@@ -152,18 +151,15 @@ def _files(
 def torch_layers() -> Library:
     """Torch's layers as classes of the model: of its own for each run, which edits them. The first
     run, of a command the only one, has them as they are made, and further ones have copies."""
-    if next(_RUNS) == 0:
-        return _read_layers()
-    made: Library = pickle.loads(_pickled_layers())
-    return made
+    return _read_layers() if next(_RUNS) == 0 else _copies().library()
 
 
 _RUNS = itertools.count()
 
 
 @functools.cache
-def _pickled_layers() -> bytes:
-    return pickle.dumps(_read_layers())
+def _copies() -> Copies:
+    return Copies(_read_layers())
 
 
 def _read_layers() -> Library:

@@ -12,13 +12,13 @@ from typing import Any
 from ..model.constants import is_none
 from ..model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, Read, Support
 from ..model.expressions import Attribute, Display
-from ..model.libraries import spellings
 from ..model.names import is_name
 from ..model.node import Expression
 from ..model.program import Class, Function, Scope
 from ..model.project import Project
 from ..model.statements import Assign
 from .equal_layers import are_equal
+from .library import Library
 from .nullness import possibly_none
 from .values.lattice import Function as FunctionValue
 from .values.lattice import Module, Static
@@ -45,23 +45,6 @@ class Field:
 
     kind: str
     values: list[Expression] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Library:
-    """Torch's layers as classes with `self`, by torch's names."""
-
-    project: Project
-    classes: dict[str, Class]
-    kinds: dict[str, set[str]] = field(default_factory=dict)  # of array that they have under a name
-    open: dict[Class, list[Expression]] = field(default_factory=dict)  # `held_layers.open_reads`
-
-    def find(self, name: str) -> Class | None:
-        return next((self.classes[n] for n in spellings(name) if n in self.classes), None)
-
-    def named(self, name: str) -> Class | None:
-        """A layer by the name of its class, which is not always torch's: WeightNorm."""
-        return next((cls for cls in self.classes.values() if cls.name == name), None)
 
 
 class Modules:

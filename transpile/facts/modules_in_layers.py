@@ -6,7 +6,7 @@ Block(dim, heads, norm_layer=partial(nn.LayerNorm, eps=1e-6))   its `norm1` is a
 So what a call of it takes and gives is known, as it is of the user's classes.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from ..model.effects import Declare, New
 from ..model.expressions import Attribute, Call, Comprehension, Name, Starred
@@ -34,9 +34,9 @@ _COPIES = frozenset({"copy.deepcopy", "deepcopy"})
 
 def tell(modules: Modules, values: Values) -> None:
     """Give the reads of such modules in the layers of a project the classes that they may have."""
+    built = _constructions(modules)
     classes, methods = modules.library.classes.values(), modules.library.project.methods
     inits = {cls: init for cls in classes if (init := methods(cls).get("__init__"))}
-    built = _constructions(modules, inits.keys())
     given = _GivenClasses(modules, values, inits, built)
     for cls, init in inits.items():
         reads = modules.library.open.get(cls)
@@ -127,15 +127,15 @@ def open_reads(cls: Class) -> Iterator[Expression]:
                 yield node
 
 
-def _constructions(modules: Modules, layers: Collection[Class]) -> dict[Class, list[Call]]:
-    """The calls of a project that build these layers."""
+def _constructions(modules: Modules) -> dict[Class, list[Call]]:
+    """The calls of a project that build layers."""
     found: dict[Class, list[Call]] = {}
     for scope in (s for file in modules.project.ordered for s in file.scopes()):
         for call in scope.nodes(Call):
             refs = call.value.classes if isinstance(call.value, Module) else ()
             for ref in refs:
                 layer = modules.library.find(ref) if isinstance(ref, str) else None
-                if layer is not None and layer in layers:
+                if layer is not None:
                     found.setdefault(layer, []).append(call)
     return found
 

@@ -11,8 +11,9 @@ from .calls import Calls
 from .draws import Draws
 from .effects import EffectsOf
 from .index_constants import Choosing, choosing
+from .library import Library
 from .memory import Memory
-from .modules import Library, Modules
+from .modules import Modules
 from .stages import Stages
 from .totality import Totality
 from .values.queries import Values, solve

@@ -1,6 +1,6 @@
 """Questions about classes: what they inherit from, and which methods they have."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .node import Expression
 from .program import Class, File, Function
@@ -53,6 +53,24 @@ class Classes:
                 self._subclasses.setdefault(base, []).append(cls)
         elif isinstance(base, str):
             self._bases.setdefault(cls, []).append(base)
+
+    def some_classes(self, classes: Iterable[Class]) -> "Classes":
+        """What is known of some classes."""
+        some = Classes()
+        for cls in classes:
+            some._bases[cls] = self._bases.get(cls, [])
+            some._methods[cls], some._assigned[cls] = self._methods[cls], self._assigned[cls]
+        return some
+
+    def join_classes(self, some: "Classes") -> None:
+        """Take the classes of another table."""
+        self._families.clear()
+        self._orders.clear()
+        self._methods |= some._methods
+        self._assigned |= some._assigned
+        for cls, bases in some._bases.items():
+            for base in bases:
+                self.add_base(cls, base)
 
     # --- inheritance -----------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 """Questions about functions: their parameters, decorators and owners."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from .copy import clone
@@ -42,6 +43,16 @@ class Functions:
         around = function.nearest(Scope)
         outer = around if isinstance(around, Function) else None
         self._signatures[function] = _signature(function, owner, outer)
+
+    def some_functions(self, functions: Iterable[Function]) -> "Functions":
+        """What is known of some functions."""
+        some = Functions()
+        some._signatures = {function: self.signature(function) for function in functions}
+        return some
+
+    def join_functions(self, some: "Functions") -> None:
+        """Take the functions of another table."""
+        self._signatures |= some._signatures
 
     def signature(self, function: Function) -> Signature:
         found = self._signatures.get(function)

@@ -187,7 +187,7 @@ def lower_library(plan: Plan, faults: Faults) -> Written:
         low = lower(plan, file, (n for d in definitions for n in d.walk()), faults)
         low.commit()
         faults.settle(definitions, low.support)
-    return Written(plan.needed, definition_text, IMPORTS)
+    return Written(plan.needed.get, definition_text, IMPORTS)
 
 
 IMPORTS = {"nnx": "from flax import nnx", "lax": "from jax import lax"}

@@ -136,7 +136,7 @@ class Building(Program):
     def built(self, call: New) -> list[Class] | None:
         """The classes of what is built; None where they are not all known."""
         if isinstance(call.function, Support):
-            node = self.definitions.get(call.function.name)
+            node = self.definition(call.function.name)
             return [node] if isinstance(node, Class) else []
         value = call.value
         refs: Any = value.refs if isinstance(value, ModuleValue) and not value.open else ()

@@ -33,7 +33,7 @@ class Program:
     def __init__(self, project: Project, facts: ProgramFacts, used: Iterable[str]) -> None:
         self.project, self.facts = project, facts
         self.modules, self.library = facts.modules, facts.modules.library.project
-        self.definitions = dict(_definitions(self.library))
+        self.definition = facts.modules.library.definition
         self.needed = self._reached(used)
         self.units = list(self._units())
         self.classes = [c for c in self._classes() if self.modules.is_module(c)]
@@ -67,7 +67,7 @@ class Program:
         todo = sorted(used)
         while todo:
             name = todo.pop()
-            node = self.definitions.get(name)
+            node = self.definition(name)
             if node is not None and name not in found:
                 found[name] = node
                 todo += names_in(node)
@@ -245,13 +245,6 @@ class Program:
         me, _, holder = holder.partition(".")
         own = me == self.self_name(function)
         return self.ties.of(self.owner(function)).array(holder, name) if own else None
-
-
-def _definitions(library: Project) -> Iterator[tuple[str, Class | Function]]:
-    for file in library.ordered:
-        for statement in file.body.body:
-            if isinstance(statement, (Class, Function)):
-                yield statement.name, statement
 
 
 def names_used(files: Iterable[File], plan_names: Iterable[str] = ()) -> set[str]:

@@ -89,17 +89,17 @@ class Written(Source):
 
     def __init__(
         self,
-        nodes: Mapping[str, Class | Function],
+        node: Callable[[str], Class | Function | None],
         text: Callable[[Class | Function], str],
         words: Mapping[str, str],
         first: str = "",
     ) -> None:
-        self._nodes, self._text, self._words, self._first = nodes, text, words, first
+        self._node, self._text, self._words, self._first = node, text, words, first
         self._known: dict[str, Entry] = {}
 
     def find(self, name: str) -> Entry | None:
-        node = self._nodes.get(name)
-        if name not in self._known and node is not None and node.file is not None:
+        node = self._node(name) if name not in self._known else None
+        if node is not None and node.file is not None:
             text = without_marks(self._text(node))
             place = f"{self._first}{node.file.path}", node.start
             imports = {**self._words, **_imports_in(node.file)}

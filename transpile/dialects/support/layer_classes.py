@@ -96,8 +96,6 @@ def layers(
     named: Named = lambda node: None,
 ) -> Written:
     """The layers and functions of the library as a dialect has them: `write` edits a class."""
-    library = modules.library.project
-    functions = {f.name: f for f in library.functions() if isinstance(f.scope, File)}
 
     def text(node: Class | Function) -> str:
         if isinstance(node, Class):
@@ -106,4 +104,4 @@ def layers(
             faults.settle([node], Name)
         return definition_text(node)
 
-    return Written({**functions, **{c.name: c for c in library.classes()}}, text, words, "zz/")
+    return Written(modules.library.definition, text, words, "zz/")

@@ -60,7 +60,7 @@ class Targets:
         if known and len(own) == len(known):
             below = (m for cls in known for m in self.modules.home(cls).overriding(cls, value.name))
             return list(dict.fromkeys([*own, *below]))
-        if any(value.name in self._methods(cls) for cls in self.modules.library.classes.values()):
+        if self.modules.library.has_method(value.name):
             return None
         owned = [c for c in self.modules.project.classes() if self.modules.is_module(c)]
         found = [self._methods(cls).get(value.name) for cls in owned]

@@ -42,12 +42,12 @@ def _of_named(
 ) -> Iterator[Function]:
     """The methods of the layers that are named and not built, `def f(act=nn.Tanh)`, of those that
     are kept, and that a rule names: that of `getattr(nn, kind)` has a list of them."""
-    layers = {cls.name: cls for cls in modules.library.project.classes()}
     named = kept.union(n.name for file in project.ordered for n in everywhere(file, Support))
     for entry in gather(named, [Rules(rulebook)]).values():
         named |= entry.uses
-    for name in sorted(named & layers.keys()):
-        yield from _methods(modules, layers[name])
+    for cls in map(modules.library.definition, sorted(named)):
+        if isinstance(cls, Class):
+            yield from _methods(modules, cls)
 
 
 def _built(modules: Modules, call: Call) -> Iterator[Class]:

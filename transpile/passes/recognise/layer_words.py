@@ -14,7 +14,8 @@ of the user's classes, and go through the same dialects.
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ...facts.modules import SUBMODULE, Library, Modules
+from ...facts.library import Library
+from ...facts.modules import SUBMODULE, Modules
 from ...facts.modules_in_layers import open_reads
 from ...facts.values import lattice
 from ...facts.values.class_values import is_open, named_classes
