@@ -7,7 +7,7 @@ for, with those that it refers to and those whose classes extend its own.
 
 import io
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ..model.classes import Classes
@@ -27,6 +27,7 @@ class Library:
     kinds: dict[str, set[str]] = field(default_factory=dict)  # of array that they have under a name
     open: dict[Class, list[Expression]] = field(default_factory=dict)  # `held_layers.open_reads`
     copies: "Copies | None" = None
+    on_arrival: Callable[[Iterable[Class]], None] | None = None  # what is done to those that come
 
     def find(self, name: str) -> Class | None:
         """A layer by torch's name, under whichever torch exports it."""
@@ -88,10 +89,12 @@ class Copies:
 
     def bring(self, library: Library, path: str) -> None:
         """Copy a file into a library, with what it needs."""
-        todo = [path]
+        todo, here = [path], {*library.classes}
         while todo:
             for read in self.read(library, todo.pop()):
                 todo += sorted(self._extended.get(read, ()))
+        if library.on_arrival is not None:
+            library.on_arrival(cls for name, cls in library.classes.items() if name not in here)
 
     def read(self, library: Library, path: str) -> list[str]:
         """Copy a file into a library, and before it those that it refers to; which they are."""

@@ -6,7 +6,8 @@ Block(dim, heads, norm_layer=partial(nn.LayerNorm, eps=1e-6))   its `norm1` is a
 So what a call of it takes and gives is known, as it is of the user's classes.
 """
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Iterable, Iterator
 
 from ..model.effects import Declare, New
 from ..model.expressions import Attribute, Call, Comprehension, Name, Starred
@@ -33,12 +34,20 @@ _COPIES = frozenset({"copy.deepcopy", "deepcopy"})
 
 
 def tell(modules: Modules, values: Values) -> None:
-    """Give the reads of such modules in the layers of a project the classes that they may have."""
+    """Give the reads of such modules in the layers of a project the classes that they may have;
+    later, in those that a dialect asks for."""
     built = _constructions(modules)
-    classes, methods = modules.library.classes.values(), modules.library.project.methods
-    inits = {cls: init for cls in classes if (init := methods(cls).get("__init__"))}
+    _tell(modules, values, built, modules.library.classes.values())
+    modules.library.on_arrival = functools.partial(_tell, modules, values, built)
+
+
+def _tell(
+    modules: Modules, values: Values, built: dict[Class, list[Call]], classes: Iterable[Class]
+) -> None:
+    methods, here = modules.library.project.methods, modules.library.classes.values()
+    inits = {cls: init for cls in here if (init := methods(cls).get("__init__"))}
     given = _GivenClasses(modules, values, inits, built)
-    for cls, init in inits.items():
+    for cls, init in ((cls, inits[cls]) for cls in dict.fromkeys(classes) if cls in inits):
         reads = modules.library.open.get(cls)
         if not reads or not all(map(modules.is_library, modules.below(cls))):
             continue  # a class of the user's extends it
