@@ -214,3 +214,36 @@ def is_checkpoint(node: Node) -> bool:
     """Whether it is what makes a function one that is run again in backward."""
     helper = isinstance(node, Support) and node.name == "checkpointed"
     return helper or dotted(node) == "jax.checkpoint"
+
+
+def can_leave_out(function: Function, parameter: Parameter) -> bool:
+    """Whether a parameter can go from the text, and has no comment."""
+    place = _without(function, parameter)
+    if place is None or function.file is None:
+        return False
+    behind = function.file.text.find("\n", place[1])
+    return "#" not in function.file.text[place[0] : behind]
+
+
+def leave_out(function: Function, parameter: Parameter) -> None:
+    """Leave out a parameter that nothing reads."""
+    place = _without(function, parameter)
+    assert place is not None
+    function.parameters = [p for p in function.parameters if p is not parameter]
+    kept = [p for p in function.patches or () if not place[0] <= p[0] < place[1]]
+    function.patches = kept  # what was left out right beside it, too
+    function.patch(*place, "")
+
+
+def _without(function: Function, parameter: Parameter) -> tuple[int, int] | None:
+    """What goes from the text with a parameter: up to the next of its kind, or from the one before.
+    None where it came from no text, or stands alone."""
+    at = function.parameters.index(parameter)
+    before, after = function.parameters[at - 1 : at], function.parameters[at + 1 : at + 2]
+    if parameter.start < 0 or function.file is None:
+        return None
+    if after and after[0].kind == parameter.kind and after[0].start >= 0:
+        return parameter.start, after[0].start
+    if before and before[0].kind in ("", "=") and before[0].start >= 0:
+        return before[0].end, parameter.end
+    return None
