@@ -20,6 +20,7 @@ APART = {
     ("masks_of_chosen", "equinox"),  # refused: there is no place for what is new
     ("sets_by_a_method", "equinox"),  # refused: modules are not set once they are built
     ("second_name_of_a_buffer", "functional"),  # refused: state is there when the model is built
+    ("modules_in_plain_dicts", "functional"),  # refused: where the params of what a dict has are
     ("kept_pairs", "functional"),  # refused: where the params of a pair are is not known
     ("methods_by_a_kept_name", "functional"),  # refused: a method has its own params
     ("number_then_loss", "functional"),  # torch's model keeps no array that these tests could load

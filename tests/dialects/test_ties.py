@@ -460,6 +460,24 @@ def test_a_list_whose_modules_a_sequential_has_too_is_told(target):
     assert [d.id for d in made.diagnostics] == ["shared-module"]
 
 
+HELD_TWICE = {
+    "on one way": "if deep:\n            self.d = {'k': self.a}\n        else:\n            self.d = {}",
+    "beside a layer": "self.d = dict(k=self.a, act=nn.ReLU())",
+    "in a list in it": "self.d = {'k': self.a, 'more': [self.a, nn.ReLU()]}",
+    "as it grows": "self.d = {}\n        self.d['k'] = self.a",
+    "by a method": "self._build()\n\n    def _build(self):\n        self.d = {'k': self.a}",
+}
+
+
+@pytest.mark.parametrize("way", HELD_TWICE)
+def test_a_plain_dict_with_a_module_of_the_model_is_told(way):
+    text = "class Net(nn.Module):\n    def __init__(self, deep=True):\n        super().__init__()\n"
+    text += f"        self.a = nn.Linear(4, 4)\n        {HELD_TWICE[way]}\n\n"
+    text += "    def forward(self, x):\n        return self.d['k'](x) + self.a(x)\n"
+    (made,), _, _ = engine.convert([given(HEAD + text)], "", "equinox")
+    assert [d.id for d in made.diagnostics] == ["shared-module"]
+
+
 @pytest.mark.parametrize("target", ("functional", "equinox"))
 def test_a_shallow_copy_of_a_module_is_told(target):
     text = "import copy\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"

@@ -67,7 +67,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     class_arguments.tell(project)
     dynamic_bases.hand_on(project, "key", declared=True)
     list_growth.register_first(project, facts.modules)
-    lists = plain_lists.spell_out(project, facts.modules)
+    lists = plain_lists.spell_out(project, facts.modules, alone=True)
     ties.guard(project)
     reports = Reports(Faults("the dialect equinox"))
     captured_modules.refuse(project, facts.modules, reports)

@@ -25,6 +25,7 @@ from ...model.program import Function
 from ...model.project import Project
 from ...model.statements import Assign, ExpressionStatement
 
+MAKING = frozenset("dict list tuple OrderedDict collections.OrderedDict".split())
 _GROWING = frozenset("append insert extend pop remove update setdefault clear".split())
 
 
@@ -69,6 +70,17 @@ def added(statement: Statement) -> list[Expression]:
     return [value] if value is not None else []
 
 
+def leaves(statement: Statement) -> Iterator[Expression]:
+    """All that a statement puts into a list, out of the lists and dicts in it."""
+    inside = [*added(statement)]
+    while inside:
+        value = inside.pop(0)
+        if isinstance(value, (Display, Dictionary)) or is_list(value) and isinstance(value, Call):
+            inside[:0] = [n for n in value.children() if isinstance(n, Expression)]
+        else:
+            yield value
+
+
 def is_first(statement: Statement) -> bool:
     """`fcs.insert(0, fc)`"""
     call = statement.expression if isinstance(statement, ExpressionStatement) else None
@@ -106,7 +118,8 @@ def grown(method: Function, path: str) -> Iterator[Statement]:
 
 def is_list(value: Expression | None) -> bool:
     """Whether a list or dict is written out."""
-    return isinstance(value, (Display, Dictionary, Comprehension))
+    made = isinstance(value, Call) and dotted(value.function) in MAKING
+    return made or isinstance(value, (Display, Dictionary, Comprehension))
 
 
 def kept_list(value: Expression) -> str | None:

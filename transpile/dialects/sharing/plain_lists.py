@@ -20,7 +20,6 @@ A list that only the constructor reads, to make a Sequential of it, is a name of
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ...facts.bindings.activity import bound
 from ...facts.escaping_lists import hands_on
 from ...facts.modules import FIELD, Modules
 from ...facts.values.lattice import Module, Sequence, Value
@@ -38,7 +37,7 @@ from ...model.expressions import (
     Subscript,
 )
 from ...model.fresh_names import taken
-from ...model.names import dotted, target_names, text
+from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
 from ...model.program import Class, Function
 from ...model.project import Project
@@ -46,11 +45,8 @@ from ...model.statements import Assign, For
 from ..attribute_reads import Reads
 from ..fresh_names import attributes, fresh
 from ..threading.properties import add_property
-from . import list_growth
+from . import asked_anew, list_growth
 from .parallel_names import beside, in_a_loop
-from .submodule_paths import replaces
-
-_FETCHING = frozenset("getattr range zip enumerate len list tuple reversed".split())
 
 
 @dataclass
@@ -62,11 +58,12 @@ class Elsewhere:
     doubled: list[tuple[str, Expression]] = field(default_factory=list)
 
 
-def spell_out(project: Project, modules: Modules) -> Elsewhere:
-    """Let no list hold what stands elsewhere, of all classes of a project."""
+def spell_out(project: Project, modules: Modules, alone: bool = False) -> Elsewhere:
+    """Let no list hold what stands elsewhere, of all classes of a project; `alone`: where each
+    place has arrays of its own."""
     found, read = Elsewhere(), Reads(project)
     for cls, init in modules.constructors():
-        _Lists(modules, cls, init, found, read).write()
+        _Lists(modules, cls, init, found, read, alone).write()
     return found
 
 
@@ -74,10 +71,16 @@ class _Lists:
     """The lists that the constructor of one class sets on `self`."""
 
     def __init__(
-        self, modules: Modules, cls: Class, init: Function, found: Elsewhere, read: Reads
+        self,
+        modules: Modules,
+        cls: Class,
+        init: Function,
+        found: Elsewhere,
+        read: Reads,
+        alone: bool,
     ) -> None:
         self.project, self.modules, self.cls, self.init = read.project, modules, cls, init
-        self.found, self.read = found, read
+        self.found, self.read, self.alone = found, read, alone
         self.me = init.receiver
         self.family = {cls, *read.project.family(cls)}
         self.methods = [m for c in self.family for m in read.project.methods(c).values()]
@@ -87,19 +90,21 @@ class _Lists:
         for name, own in list(self.modules.own_fields(self.cls).items()):
             if own.kind != FIELD:
                 continue
+            value, store = own.values[0], own.values[0].parent
             if len(own.values) != 1:  # `self.ws = [a.weight]`, which `__setstate__` sets once more
+                lists = [v for v in own.values if _is_of_modules(v)]
                 again = not set(own.values) <= inside
-                lists = [v for v in own.values if list_growth.is_list(v)] if again else []
-                held = (v for v in lists if list_growth.holds_modules(v.value))
-                self.found.doubled += [(name, v) for v in held][:1]
+                self.found.doubled += [(name, v) for v in lists if again][:1]
+                if self.alone and not again:
+                    self._report(name, [v.parent for v in lists if isinstance(v.parent, Assign)])
+            elif not isinstance(store, Assign) or len(store.targets) != 1 or store.operator:
                 continue
-            store = own.values[0].parent
-            if not isinstance(store, Assign) or store.parent is not self.init.body:
-                continue
-            if len(store.targets) == 1 and not store.operator:
-                if list_growth.is_list(own.values[0]):
-                    self._write(name, store)
-                elif (local := list_growth.kept_list(own.values[0])) is not None:
+            elif list_growth.is_list(value) and store.parent is self.init.body:
+                self._write(name, store)
+            elif self.alone and _is_of_modules(value):
+                self._report(name, [store])
+            elif (local := list_growth.kept_list(value)) is not None:
+                if store.parent is self.init.body:
                     self._write_local(name, store, local)
 
     def _write(self, name: str, store: Assign) -> None:
@@ -113,7 +118,8 @@ class _Lists:
             return
         if not self._is_read_elsewhere(name):
             self._make_local(name)
-        elif not more and self._is_asked_anew(value) and not self._is_replaced(store):
+        elif not more and (again := self._asked_anew(store)) is not None:
+            value = again
             for loop in self.init.nodes(For):
                 if dotted(loop.iterable) == f"{self.me}.{name}" and isinstance(value, Display):
                     loop.iterable.replace(clone(value))  # what changes them needs their places
@@ -169,6 +175,12 @@ class _Lists:
         self.project.note_method(self.cls, made)
         self.read.changed()
 
+    def _asked_anew(self, store: Assign) -> Expression | None:
+        """What gives the modules of a list again when it is asked later."""
+        again = asked_anew.spelled(store, self.init, self.modules.own_fields(self.cls))
+        later = [m for m in self.methods if m is not self.init]
+        return None if again is None or asked_anew.is_replaced(again, store, later) else again
+
     # --- only the constructor's -------------------------------------------------------------------
 
     def _is_read_elsewhere(self, name: str) -> bool:
@@ -188,32 +200,6 @@ class _Lists:
             made.value = node.value
             node.replace(made)
         self.read.changed()
-
-    # --- asked whenever it is read ----------------------------------------------------------------
-
-    def _is_asked_anew(self, value: Expression) -> bool:
-        """Whether an expression gives the same modules when it is asked again later."""
-        inside = {
-            n for c in value.walk() if isinstance(c, ForClause) for n in target_names(c.target)
-        }
-        local = set(bound(self.init.body)) | {p.name for p in self.init.parameters[1:]}
-        for node in value.walk():
-            if isinstance(node, New):
-                return False
-            if isinstance(node, Call) and dotted(node.function) not in _FETCHING:
-                return False
-            if isinstance(node, Name) and node.id in local - inside:
-                return False
-        return True
-
-    def _is_replaced(self, store: Assign) -> bool:
-        """Whether something else is put later where the modules stand."""
-        assert store.expression is not None
-        above = {text(n) for n in store.expression.walk() if isinstance(n, (Attribute, Subscript))}
-        body = self.init.body.body
-        later = [n for s in body[body.index(store) + 1 :] for n in s.walk()]
-        later += [n for m in self.methods if m is not self.init for n in m.body.walk()]
-        return any(replaces(node, above) for node in later)
 
     # --- by names ---------------------------------------------------------------------------------
 
@@ -282,10 +268,14 @@ class _Lists:
         given = (n for _, call in list_growth.sets(self.init) for n in call.arguments)
         placed |= {n.id for n in given if isinstance(n, Name)}
         kinds = Attribute, Subscript, *(New,) * hands_on(self.init, f"{self.me}.{name}")
-        for element in (e for part in parts for e in list_growth.added(part)):
+        for element in (e for part in parts for e in list_growth.leaves(part)):
             if isinstance(element, kinds) or getattr(element, "id", None) in placed:
                 self.found.doubled.append((name, element))
                 return
+
+
+def _is_of_modules(value: Expression) -> bool:
+    return list_growth.is_list(value) and list_growth.holds_modules(value.value)
 
 
 def _given(node: Node) -> Iterator[Name]:
