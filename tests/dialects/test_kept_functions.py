@@ -690,3 +690,10 @@ def test_a_part_of_the_forward_of_a_layer_is_overridden(target):
     source = "class Net(nn.TransformerEncoderLayer):\n    def _ff_block(self, x):\n        return x * 0.5\n"
     inputs = [torch.randn(2, 3, 4, dtype=torch.float64)]
     verify(HEAD + source, "Net", "4, 2, 8, 0.0, batch_first=True", inputs, target)
+
+
+def test_the_forward_of_a_layer_kept_under_another_name_runs_that_layer():
+    text = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    text += "        self.fc = nn.Linear(4, 4)\n        self.run = self.fc.forward\n\n"
+    text += "    def forward(self, x):\n        return self.run(x)\n"
+    verify(HEAD + text, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], "flax")

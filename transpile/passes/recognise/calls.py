@@ -159,7 +159,10 @@ def _method_of_module(
 ) -> None:
     """A method of a module that is none of one function of the user's."""
     if value.name == "forward" and isinstance(function, Attribute):
-        _change(scene, node, _to_object)
+        if function.name == "forward":
+            _change(scene, node, _to_object)
+        else:  # `self.f(x)`, where `self.f = self.fc.forward`
+            _run(scene, node)
     elif value.name == "apply" and scene.building:
         _run(scene, node)  # it runs a function on all modules below
     elif value.name == "apply" and scene.stage == "traced" and node.arguments:
