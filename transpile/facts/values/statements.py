@@ -148,11 +148,15 @@ def jump(frame: Frame, node: Statement, env: Env) -> None:
 
 
 def _leaves_on_data(frame: Frame, loop: nodes.For | nodes.While) -> bool:
-    """Whether a loop has a `break` or `continue` under a branch on data."""
+    """Whether a loop has a `break`, `continue` or `return` under a branch on data."""
     memory = frame.facts.memory
     branches = memory.get(("leaving", loop))
     if branches is None:
-        branches = [n for n in in_scope(loop.body, nodes.If) if own_jumps(n)]
+        branches = [
+            n
+            for n in in_scope(loop.body, nodes.If)
+            if own_jumps(n) or any(in_scope(n, nodes.Return))
+        ]
         memory["leaving", loop] = branches
     return any(is_traced(frame.facts.of(n.test)) for n in branches)
 
