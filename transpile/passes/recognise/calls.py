@@ -167,8 +167,8 @@ def _method_of_module(
         _run(scene, node)  # it runs a function on all modules below
     elif value.name == "apply" and scene.stage == "traced" and node.arguments:
         scene.changes.unconverted("module-walk", node, _APPLIED)
-    elif not torch_method(value.name):
-        owners = scene.values.facts.owners.get(value.name, ())
+    elif not torch_method(value.name) or value.name.startswith("_"):
+        owners = scene.values.facts.owners.get(value.name, ())  # `_layers` is the project's
         several = receiver.open or len(receiver.classes) > 1
         if several and any(scene.project.is_module(cls) for cls in owners):
             _run(scene, node)
