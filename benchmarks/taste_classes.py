@@ -108,10 +108,18 @@ class Classes:
         return False
 
     def kin_reads(self, owner: str, method: str) -> set[str]:
-        """What the methods of that name read in the classes right above and below one."""
+        """What the methods of that name read in the classes above and below one, and in those below the same of the
+        repository's: what one call may run takes the same."""
         classes = [n for file in self.files.values() for n in file.values() if isinstance(n, ast.ClassDef)]
         bases = {n.name: {ast.unparse(b).rpartition(".")[2] for b in n.bases} for n in classes}
-        kin = bases.get(owner, set()) | {name for name, above in bases.items() if owner in above}
+        of_layers, kin, todo = self.files["jax_nn.py"], set[str](), [owner]
+        while todo:
+            at = todo.pop()
+            if at not in kin:
+                kin.add(at)
+                below = [name for name, above in bases.items() if at in above]
+                todo += [name for name in (*bases.get(at, ()), *below) if name in bases and name not in of_layers]
+        kin = kin - {owner} | bases.get(owner, set())
         methods = [
             f for n in classes if n.name in kin for f in n.body if isinstance(f, ast.FunctionDef) and f.name == method
         ]

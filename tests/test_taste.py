@@ -39,6 +39,13 @@ TABLE = [
         "class A:\n    def f(self, params): return 1",
         "class A:\n    def f(self, params): return 1\nclass B(A):\n    def f(self, params): return params",
     ),
+    (
+        "dead_parameters",
+        "",
+        "class A(Z):\n    def f(self, params): return 1\nclass B(Z):\n    def f(self, params): return params",
+        "class Z:\n    def f(self, params): raise NotImplementedError\n"
+        "class A(Z):\n    def f(self, params): return 1\nclass B(Z):\n    def f(self, params): return params",
+    ),
     ("uniform_calls", "", 'y, s = layer.apply(params["a"], state, x)', 'y = layer(params["a"], x)'),
     ("uniform_calls", "", "y, state = nn.call(self.f, x, state=state)", "jax.tree.map(f, x); frame.apply(f, 1)"),
     (
