@@ -17,7 +17,8 @@ from .refused import REFUSED
 # and its fusions' own compiler cost they never bring in, and the numbers are compared either way.
 # A jaxlib that does not know a flag ends the process: it is given to those that were tried.
 if jaxlib.__version__.startswith("0.10."):
-    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_use_fusion_emitters=false"
+    flags = "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {flags}"
 jax.config.update("jax_disable_most_optimizations", True)
 torch.set_num_threads(1)  # two workers share two cores
 # Looking through torch's and JAX's own objects for cycles, again and again, is a good part of what

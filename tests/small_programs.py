@@ -12,8 +12,6 @@ import torch
 from transpile import convert_source, from_torch
 from transpile.proof.models import constructed
 
-from .traced import traced
-
 HEAD = "import math\n\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 # Dropout and rates of its own, running statistics, a tie under the name that torch does not list, a buffer that no
 # checkpoint has, one that counts, and arguments by name.
@@ -129,7 +127,7 @@ def array(value):
 def compare(body, inputs, diagnostics=()):
     """Outputs under jit, and derivatives along a fixed direction (backwards too, where no while_loop is in the way)."""
     torch_f, jax_f, code = both(body, diagnostics)
-    run = traced(jax_f)
+    run = jax.jit(jax_f)
     # once for all inputs whose outputs have slopes in the same places
     slopes_of = functools.cache(lambda differentiable: _derivatives(jax_f, code, differentiable))
     for tensors in inputs:
@@ -163,7 +161,7 @@ def _derivatives(jax_f, code, differentiable):
     def loss(*xs):
         return sum((o * jnp.cos(o)).sum() for o, d in zip(leaves(jax_f(*xs)), differentiable) if d)
 
-    @traced
+    @jax.jit
     def derivatives(arrays, direction):
         forward = None if "Function)" in code else jax.jvp(loss, arrays, direction)[1]
         if "while_loop" in code or "fori_loop" in code:

@@ -19,8 +19,6 @@ from transpile import from_torch, to_torch
 from transpile.command import engine
 from transpile.source.files import Source
 
-from ..traced import traced
-
 
 def verify(source: str, cls: str, init: str, inputs, target: str, told=(), modes=(False, True)):
     """Raises AssertionError where the two differ; `told`: the diagnostics there are."""
@@ -110,7 +108,7 @@ def compare(theirs, ours, inputs, target, training, values=True, varied=()):
 
 def differentiated(loss):
     """The gradients for both arguments of the loss, and what more it gives."""
-    return traced(jax.grad(loss, argnums=(0, 1), has_aux=True))
+    return jax.jit(jax.grad(loss, argnums=(0, 1), has_aux=True))
 
 
 def total(out):
