@@ -209,6 +209,23 @@ def test_what_the_optimizer_is_told(before):
     assert told == ["frozen-param"]
 
 
+COUNTED = {
+    "self.n = sum(p.numel() for p in self.parameters() if p.requires_grad)": True,
+    "for p in self.parameters():\n    if p.requires_grad:\n        x += p.numel()": True,
+    "self.n = [p for p in self.parameters() if p.requires_grad]": False,
+}
+
+
+@pytest.mark.parametrize("body", COUNTED)
+@pytest.mark.parametrize("frozen", (True, False))
+def test_what_is_counted_of_params_of_which_some_are_frozen_is_refused(body, frozen):
+    head = "class Net(nn.Module):\n    def __init__(self, x):\n        super().__init__()\n"
+    head += "        self.fc = nn.Linear(3, 3)\n"
+    head += "        self.fc.requires_grad_(False)\n" * frozen
+    text, _ = after(head + textwrap.indent(body, 8 * " ") + "\n")
+    assert ("unconverted(" in text) is (frozen and COUNTED[body]), text
+
+
 def test_decorators():
     before = (
         "@torch.jit.script\n@mine\n@torch.cuda.amp.autocast()  # half\ndef f(x):\n    return x\n"

@@ -3,18 +3,24 @@ about devices.
 """
 
 from ...facts.bindings import Definitions
-from ...model.expressions import Attribute, Comprehension, Constant, ForClause
+from ...facts.values.lattice import is_param
+from ...model.expressions import Attribute, Call, Comprehension, Constant, ForClause, Name
 from ...model.fallthrough import completes
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Function
-from ...model.statements import Assert, Block, If, Pass, Raise
+from ...model.statements import Assert, Assign, Block, If, Pass, Raise
 from ..requires_grad import FLAG
 from .conditions import Conditions
 
 _GRADIENTS = (
     "gradients count as enabled, and every tensor as one that requires one: see that the other way"
     " computes the same values"
+)
+
+_COUNTED = (
+    "some params are not trained in torch, which arrays do not know: compute this of those that the"
+    " optimizer updates"
 )
 
 
@@ -64,6 +70,9 @@ class Branches:
                 self.changes.report("taken-for-granted", node.test, _GRADIENTS)
         if way is None:
             self._shorten(node.test)
+            return
+        if _asks_flag(node.test, True) and _adds_up(node) and self.conditions.freezes():
+            self.changes.unconverted("frozen-param", node.test, _COUNTED)
             return
         kept, other = (node.body, node.orelse) if way else (node.orelse, node.body)
         self.gone.update([node.test, *([other] if other is not None else [])])
@@ -129,8 +138,11 @@ class Branches:
         for test in tests:
             self._shorten(test)
         idle = {test for test in tests if self.conditions.decided(test) is True}
+        if any(_asks_flag(t, True) for t in idle) and _computes(node) and self.conditions.freezes():
+            self.changes.unconverted("frozen-param", node, _COUNTED)
+            return
         for test in [t for t in tests if t in idle or t in self.gone]:
-            if any(isinstance(n, Attribute) and n.name == FLAG for n in (test, *test.walk())):
+            if _asks_flag(test):
                 self.changes.report("taken-for-granted", test, _GRADIENTS)
         self.gone |= idle
         if idle:
@@ -153,6 +165,24 @@ class Branches:
         decided = self.conditions.decided(node) if is_flag else None
         if decided is not None:
             self.changes.replace(node, lambda n: _flag_value(decided))
+
+
+def _asks_flag(test: Expression, param: bool = False) -> bool:
+    """Whether a test asks what requires a gradient; `param`: of what is known as a param."""
+    asking = (n for n in (test, *test.walk()) if isinstance(n, Attribute) and n.name == FLAG)
+    return any(not param or is_param(n.object.value) for n in asking)
+
+
+def _computes(node: Comprehension) -> bool:
+    """Whether something is made of each param, `p.numel()`, which an optimizer could not leave out:
+    no list of these, or of their names."""
+    return any(isinstance(n, Call) for n in (node.element, *node.element.walk()))
+
+
+def _adds_up(node: If) -> bool:
+    """`if p.requires_grad: n += p.numel()`"""
+    inside = (n for n in node.walk() if isinstance(n, Assign) and n.operator)
+    return any(isinstance(n.targets[0], Name) for n in inside)
 
 
 def _unfiltered(node: Comprehension, idle: set[Expression]) -> Comprehension:

@@ -9,12 +9,15 @@ from ...facts.program import ProgramFacts
 from ...facts.values.attributes import is_differentiable
 from ...facts.values.lattice import MISSING, External, Module, Static, Tensor, Torch
 from ...facts.values.operators import asks_torch
+from ...model.constants import is_constant
 from ...model.expressions import Attribute, Call, Constant, NamedExpression, OpaqueExpression
-from ...model.names import dotted, last_word
+from ...model.names import dotted, everywhere, last_word
 from ...model.node import Expression, Node
 from ...model.operators import COMPARISONS, Boolean, Compare, Unary
 from ...model.program import Class
+from ...model.statements import Assign
 from ..pass_ import Changes
+from ..requires_grad import FLAG, asked
 
 _VERSION = re.compile(r"(\d+(?:\.\d+)*)")
 _VERSIONS = ("parse", "Version", "LooseVersion", "StrictVersion", "parse_version", "digit_version")
@@ -153,6 +156,15 @@ class Conditions:
                 if made.arguments and made.arguments[0].value == Static(name):
                     kinds.add(False)
         return kinds.pop() if len(kinds) == 1 else None
+
+    def freezes(self) -> bool:
+        """Whether anything of the project says of a param that it is not trained."""
+        files = self.facts.project.ordered
+        said = (asked(n) for f in files for n in everywhere(f, Assign, Call))
+        if any(p is not None and not is_constant(given, True) and given for p, given in said):
+            return True
+        calls = (n.keyword(FLAG) for f in files for n in everywhere(f, Call))
+        return any(given is not None and not is_constant(given, True) for given in calls)
 
     def asks_for_gradients(self, test: Expression) -> bool:
         """Whether a condition asks if a tensor, and no param, requires a gradient, or whether
