@@ -15,6 +15,7 @@ APART = {
     ("closures", "flax"),
     ("constants_in_lists", "equinox"),  # reported: they would be trained
     ("listed_at_times", "equinox"),  # the same
+    ("layers_put_between", "equinox"),  # refused: a Sequential that is built gets no layer between
     ("listed", "functional"),
     ("chosen_closures", "functional"),  # refused: a function inside has the params, another has not
     ("masks_of_chosen", "equinox"),  # refused: there is no place for what is new

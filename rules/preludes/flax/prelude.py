@@ -147,6 +147,15 @@ class Sequential(nnx.Module):
             delattr(self, name)
         self.layers, self._added = nnx.List(left), ()
 
+    def insert(self, index, layer):
+        """In torch too, those behind it are numbered anew."""
+        given = list(self)
+        given.insert(index, layer)
+        for name in self._added:
+            delattr(self, name)
+        self.layers, self._added = nnx.List(given), ()
+        return self
+
     def append(self, layer):
         if isinstance(self.layers, nnx.Dict):
             self.layers[str(len(self))] = layer

@@ -19,7 +19,7 @@ from ..pass_ import Changes
 
 _DTYPES = frozenset({"half", "bfloat16", "double"})
 _CASTS = _DTYPES | {"float", "to", "type", "cuda", "cpu"}
-_NOTHING = frozenset({"zero_grad", "flatten_parameters"})  # of a model that is being built
+_NOTHING = frozenset({"zero_grad", "flatten_parameters"})  # where no gradients are kept
 _ONLY_OF_MODULES = _DTYPES | _NOTHING | {"eval"}  # `trainer.train()` may be of anything
 _ASKED = (None, "dtype", "other", "tensor", "dst_type")  # the words of what may be a dtype
 _SAME = ("jnp.float32", "float", "None")
@@ -36,7 +36,8 @@ class Casts:
         self, changes: Changes, facts: ProgramFacts, is_gone: Callable[[Node], bool]
     ) -> None:
         self.changes, self.rulebook, self.is_gone = changes, facts.rulebook, is_gone
-        self.building = facts.stage(changes.scope) == "building"
+        stage = facts.stage(changes.scope)
+        self.building, self.traced = stage == "building", stage == "traced"
         self.spare: set[Node] = set()  # arguments that go
 
     def run(self) -> None:
@@ -56,17 +57,18 @@ class Casts:
                 self.changes.replace(call, lambda c: c.function.object)
 
     def _says_nothing(self, call: Call) -> bool:
-        """Whether a statement of a constructor is none of casts: it goes, or is reported where it
-        may be asked of a module.
+        """Whether a statement is none of casts: it goes, or is reported where it may be asked of a
+        module that is being built.
         """
         function, statement = call.function, call.parent
-        if not self.building or not isinstance(function, Attribute):
+        if not isinstance(function, Attribute) or not isinstance(statement, ExpressionStatement):
             return False
-        if not isinstance(statement, ExpressionStatement):
-            return False
-        if function.name in _NOTHING and _is_of_module(function):
+        kept = not self.building and not self.traced  # a step of a script's clears gradients
+        if function.name in _NOTHING and _is_of_module(function) and not kept:
             self.changes.remove(statement)
             return True
+        if not self.building:
+            return False
         unknown = function.object.value == UNKNOWN and not call.arguments
         if unknown and function.name in _ONLY_OF_MODULES:
             self.changes.report("left-over", call, f"{text(function)}() {_LEFT}")
