@@ -6,7 +6,7 @@ from typing import Any
 from ...model.copy import clone
 from ...model.effects import Read
 from ...model.expressions import Attribute, Call, Lambda, Name, Starred, Subscript
-from ...model.names import dotted, last_word
+from ...model.names import dotted, last_word, own_word
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ..calls import Target, is_of_object
@@ -16,6 +16,9 @@ from .access_paths import of, spelled
 from .flow_state import State
 from .locations import Part, Passed, Places, closed, fresh, union
 from .object_fields import classes
+
+# Methods of a dict by which it gives what stays in it.
+TAKING = frozenset({"get", "setdefault"})
 
 
 class Calling(State):
@@ -106,9 +109,15 @@ class Calling(State):
                 self.paths.samples[path] = made
 
     def root(self, node: Any) -> str | None:
-        """The name of what holds an expression: d of `d["k"]`, h of `h.items`."""
-        while isinstance(node, (Subscript, Attribute)) and self.name(node) is None:
-            node = node.object
+        """The name of what holds an expression: d of `d["k"]` and `d.setdefault("k", [])`, h of
+        `h.items`."""
+        while self.name(node) is None:
+            if isinstance(node, (Subscript, Attribute)):
+                node = node.object
+            elif isinstance(node, Call) and own_word(node.function) in TAKING:
+                node = node.function
+            else:
+                return None
         return self.name(node)
 
     def hold(self, holder: str, value: Expression | Part, key: str | None = None) -> None:

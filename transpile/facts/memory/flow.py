@@ -9,7 +9,7 @@ from ...model.effects import Apply, New, Read, Write
 from ...model.expressions import Attribute, Call, Lambda, Name, NamedExpression, Subscript
 from ...model.names import dotted, in_scope, names_assigned, names_in
 from ...model.node import Node, Statement
-from ...model.operators import Compare
+from ...model.operators import Compare, sides
 from ...model.program import Class, File, Function
 from ...model.statements import (
     Assign,
@@ -207,9 +207,10 @@ class Flow(Ways):
         """`acc.append(t)`, `setattr(obj, name, t)`"""
         function = call.function
         if isinstance(function, Attribute) and function.name in _KEEPING:
-            holder = self.root(function.object)
-            for argument in call.arguments if holder is not None else ():
-                self.hold(holder or "", argument)
+            holders = set(map(self.root, sides(function.object)))
+            for one in sorted(h for h in holders if h is not None):
+                for argument in call.arguments:
+                    self.hold(one, argument)
         elif of(function) == External("builtins.setattr") and len(call.arguments) == 3:
             holder = self.root(call.arguments[0])
             if self.paths.is_self(call.arguments[0]):

@@ -30,6 +30,7 @@ from ..values.lattice import (
     is_anything,
 )
 from .access_paths import of
+from .call_effects import TAKING
 from .flow_state import COMPUTED, read_names
 from .indices import number
 from .inplace_names import is_tensor
@@ -151,6 +152,9 @@ class Making(Sharing):
             listed = isinstance(held, Sequence) and not held.tuple
             return self.name(node.object) if one and (isinstance(held, Mapping) or listed) else None
         if isinstance(node, Call):
+            taken = isinstance(node.function, Attribute) and node.function.name in TAKING
+            if taken and isinstance(of(node.function.object), Mapping):  # type: ignore[attr-defined]
+                return self.name(node.function.object)  # type: ignore[attr-defined]
             return COMPUTED if self.is_computed(node) else None
         kept = isinstance(node, Attribute) and self.is_kept(node)
         return self.name(node.object) if kept and isinstance(node, Attribute) else None
