@@ -144,9 +144,9 @@ def einsum(equation, *operands: Tensor):
 
 @rule("torch.einsum", "torch.functional.einsum")
 def einsum_of_list(equation, operands):
-    if not known(isinstance(operands, (tuple, list))):
-        return einsum_of_any(equation, operands)
-    return jnp.einsum(equation, *operands)
+    if known(isinstance(operands, (tuple, list))) and known(len(operands) > 1):
+        return jnp.einsum(equation, *operands)
+    return einsum_of_any(equation, operands)
 
 
 @rule("torch.einsum", "torch.functional.einsum")
