@@ -139,7 +139,9 @@ def einsum_of_one(equation, operand: Tensor):
 
 @rule("torch.einsum", "torch.functional.einsum")
 def einsum(equation, *operands: Tensor):
-    return jnp.einsum(equation, *operands)
+    if known(len(operands) > 1):
+        return jnp.einsum(equation, *operands)
+    return einsum_of_any(equation, operands)
 
 
 @rule("torch.einsum", "torch.functional.einsum")

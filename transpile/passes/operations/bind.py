@@ -182,9 +182,12 @@ def _fit(binding: Binding) -> bool:
 
 
 def choose(definitions: Sequence_[Definition], arguments: Sequence_[Argument]) -> Binding | None:
-    """The first rule that fits for certain, else the first that may fit."""
+    """The first rule that fits for certain, else the first that may fit: of `*operands` rather one
+    that takes as many as there are.
+    """
     bound = (bind(definition, arguments) for definition in definitions)
-    return min((b for b in bound if b is not None), key=lambda b: b.score, default=None)
+    found = (b for b in bound if b is not None)
+    return min(found, key=lambda b: (b.score, bool(b.spread)), default=None)
 
 
 def hands_on(result: Expression, binding: Binding) -> bool:

@@ -105,11 +105,15 @@ class Specialised:
         return self.constant(lowered(parameter.default))
 
     def _length(self, node: Node) -> Any:
-        """How many sizes are given."""
+        """How many sizes are given, or other arguments of one kind."""
         if self._kind(node) != "sizes":
             return UNDECIDED
         loose = loose_sizes(self.binding)
-        return len(loose) if loose is not None else UNDECIDED
+        if loose is not None:
+            return len(loose)
+        only = self.binding.sizes[0]
+        items = only.value.items if isinstance(only.value, Sequence) and only.star else None
+        return len(items) if items is not None else UNDECIDED  # of `*operands`
 
     def _kind(self, node: Node) -> str:
         found = self.parameters.get(node.id) if isinstance(node, Name) else None
