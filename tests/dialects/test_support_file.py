@@ -55,7 +55,7 @@ def written(texts):
     """What a dialect writes, in this order."""
     file = SimpleNamespace(path="z.py", body=SimpleNamespace(body=[]))
     nodes = {n: SimpleNamespace(name=n, file=file, start=i) for i, n in enumerate(texts)}
-    return Written(nodes, lambda node: texts[node.name], {})
+    return Written(nodes.get, lambda node: texts[node.name], {})
 
 
 def test_the_first_source_counts():

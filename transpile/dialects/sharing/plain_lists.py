@@ -96,6 +96,7 @@ class _Lists:
                 again = not set(own.values) <= inside
                 self.found.doubled += [(name, v) for v in lists if again][:1]
                 if self.alone and not again:
+                    lists = [v for v in lists if not _is_set_anew(v, own.values)]
                     self._report(name, [v.parent for v in lists if isinstance(v.parent, Assign)])
             elif not isinstance(store, Assign) or len(store.targets) != 1 or store.operator:
                 continue
@@ -276,6 +277,13 @@ class _Lists:
 
 def _is_of_modules(value: Expression) -> bool:
     return list_growth.is_list(value) and list_growth.holds_modules(value.value)
+
+
+def _is_set_anew(value: Expression, values: list[Expression]) -> bool:
+    """Whether a later value takes the place of one: `self.net = nn.Sequential(*self.net)`."""
+    around = {*value.ancestors()}
+    later = (v.parent for v in values[values.index(value) + 1 :])
+    return any(store is not None and store.parent in around for store in later)
 
 
 def _given(node: Node) -> Iterator[Name]:
