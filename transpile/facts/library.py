@@ -7,7 +7,7 @@ for, with those that it refers to and those whose classes extend its own.
 
 import io
 import pickle
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from ..model.classes import Classes
@@ -44,7 +44,8 @@ class Library:
         """A class or a function at the top level of a file of layers."""
         if self.copies is not None and name in self.copies.definitions:
             self.copies.bring(self, self.copies.definitions[name])
-        found = (names.classes.get(name) or names.functions.get(name) for names in self._names())
+        names = self.project.names.values()
+        found = (one.classes.get(name) or one.functions.get(name) for one in names)
         return next((one for one in found if one is not None), None)
 
     def has_method(self, name: str) -> bool:
@@ -52,9 +53,6 @@ class Library:
         if self.copies is not None:
             return name in self.copies.methods
         return any(name in self.project.methods(cls) for cls in self.classes.values())
-
-    def _names(self) -> Iterator[Names]:
-        return iter(self.project.names.values())
 
     def _layer(self, name: str) -> Class | None:
         if name not in self.classes and self.copies is not None and name in self.copies.layers:
@@ -67,40 +65,42 @@ class Copies:
 
     def __init__(self, library: Library) -> None:
         project = library.project
+        place = {file: names.dotted for file, names in project.names.items()}
         self._kinds = library.kinds
-        self.layers = {name: _place(cls) for name, cls in library.classes.items()}
+        self.layers = {name: place[cls.file] for name, cls in library.classes.items() if cls.file}
         self.words = {cls.name: name for name, cls in reversed(library.classes.items())}
         self.definitions: dict[str, str] = {}
         for names in project.names.values():
-            self.definitions |= {name: _place(f) for name, f in names.functions.items()}
-            self.definitions |= {name: _place(cls) for name, cls in names.classes.items()}
+            self.definitions |= dict.fromkeys((*names.functions, *names.classes), names.dotted)
         layers = set(library.classes.values())
         self.methods = {name for cls in layers for name in project.methods(cls)}
         self._extended: dict[str, set[str]] = {}  # files whose classes extend those of one
-        for cls in project.classes():
-            for below in project.subclasses(cls):
-                self._extended.setdefault(_place(cls), set()).add(_place(below))
-        self._parts = {str(file.path): _packed(library, str(file.path)) for file in project.ordered}
+        for names in project.names.values():
+            files = {b.file for cls in names.all_classes for b in project.subclasses(cls) if b.file}
+            self._extended[names.dotted] = {place[file] for file in files}
+        self._parts = {name: _packed(library, name) for name in project.files}
 
     def library(self) -> Library:
         """One that has nothing yet."""
         kinds = {name: set(kinds) for name, kinds in self._kinds.items()}
         return Library(Project(), {}, kinds, copies=self)
 
-    def bring(self, library: Library, path: str) -> None:
-        """Copy a file into a library, with what it needs."""
-        todo, here = [path], {*library.classes}
+    def bring(self, library: Library, file: str) -> None:
+        """Copy a file into a library, by its dotted name, with what it needs."""
+        if file in library.project.files:
+            return
+        todo, here = [file], {*library.classes}
         while todo:
             for read in self.read(library, todo.pop()):
-                todo += sorted(self._extended.get(read, ()))
+                todo += sorted(self._extended[read])
         if library.on_arrival is not None:
             library.on_arrival(cls for name, cls in library.classes.items() if name not in here)
 
-    def read(self, library: Library, path: str) -> list[str]:
+    def read(self, library: Library, file: str) -> list[str]:
         """Copy a file into a library, and before it those that it refers to; which they are."""
-        if any(str(file.path) == path for file in library.project.names):
+        if file in library.project.files:
             return []
-        reader = _Reader(self, library, io.BytesIO(self._parts[path]))
+        reader = _Reader(self, library, io.BytesIO(self._parts[file]))
         part: _Part = reader.load()
         library.project.files[part.names.dotted] = part.file
         library.project.names[part.file] = part.names
@@ -108,7 +108,7 @@ class Copies:
         library.project.join_functions(part.functions)
         library.classes |= part.layers
         library.open |= part.open
-        return [*reader.before, path]
+        return [*reader.before, file]
 
 
 @dataclass
@@ -123,14 +123,9 @@ class _Part:
     open: dict[Class, list[Expression]]
 
 
-def _place(node: Class | Function) -> str:
-    assert node.file is not None
-    return str(node.file.path)
-
-
-def _packed(library: Library, path: str) -> bytes:
-    project = library.project
-    file, names = next((f, n) for f, n in project.names.items() if str(f.path) == path)
+def _packed(library: Library, name: str) -> bytes:
+    project, file = library.project, library.project.files[name]
+    names = project.names[file]
     part = _Part(
         file,
         names,
@@ -140,21 +135,20 @@ def _packed(library: Library, path: str) -> bytes:
         {cls: reads for cls, reads in library.open.items() if cls.file is file},
     )
     written = io.BytesIO()
-    _Writer(written, library, path).dump(part)
+    _Writer(written, project, file).dump(part)
     return written.getvalue()
 
 
 class _Writer(pickle.Pickler):
     """Definitions of other files are named: by the file, and their places in its lists."""
 
-    def __init__(self, file: io.BytesIO, library: Library, path: str) -> None:
-        super().__init__(file, pickle.HIGHEST_PROTOCOL)
+    def __init__(self, written: io.BytesIO, project: Project, file: File) -> None:
+        super().__init__(written, pickle.HIGHEST_PROTOCOL)
         self._others: dict[Class | Function, tuple[str, str, int]] = {}
-        for other, names in library.project.names.items():
-            if str(other.path) != path:
-                for kind in ("all_classes", "all_functions"):
-                    for i, node in enumerate(getattr(names, kind)):
-                        self._others[node] = str(other.path), kind, i
+        for other, names in project.names.items():
+            for kind in ("all_classes", "all_functions") if other is not file else ():
+                for i, node in enumerate(getattr(names, kind)):
+                    self._others[node] = names.dotted, kind, i
 
     def persistent_id(self, node: object) -> tuple[str, str, int] | None:
         return self._others.get(node) if isinstance(node, (Class, Function)) else None
@@ -163,14 +157,14 @@ class _Writer(pickle.Pickler):
 class _Reader(pickle.Unpickler):
     """It reads the other files first."""
 
-    def __init__(self, copies: Copies, library: Library, file: io.BytesIO) -> None:
-        super().__init__(file)
+    def __init__(self, copies: Copies, library: Library, packed: io.BytesIO) -> None:
+        super().__init__(packed)
         self._copies, self._library = copies, library
         self.before: list[str] = []
 
     def persistent_load(self, place: tuple[str, str, int]) -> Class | Function:
-        path, kind, i = place
-        self.before += self._copies.read(self._library, path)
-        names = next(n for f, n in self._library.project.names.items() if str(f.path) == path)
-        found: Class | Function = getattr(names, kind)[i]
+        file, kind, i = place
+        self.before += self._copies.read(self._library, file)
+        project = self._library.project
+        found: Class | Function = getattr(project.names[project.files[file]], kind)[i]
         return found
