@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeGuard
 
 from .constants import is_none
+from .expressions import Attribute, Constant, Name
 from .node import Expression, Node
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
@@ -93,6 +94,17 @@ def sides(value: Node | None) -> list[Expression]:
 
 
 _OPPOSITES = {"is": "is not", "is not": "is", "in": "not in", "not in": "in"}
+
+
+def only_chooses(
+    node: Expression, makes: Callable[[Expression], bool] = lambda node: False
+) -> bool:
+    """Whether an expression does nothing but name, compare and choose; or `makes` allows it."""
+    if isinstance(node, Attribute):
+        return only_chooses(node.object, makes)
+    if isinstance(node, (Conditional, Compare, Boolean)):
+        return all(only_chooses(n, makes) for n in node.children() if isinstance(n, Expression))
+    return isinstance(node, (Name, Constant)) or makes(node)
 
 
 def conjuncts(test: Expression) -> list[Expression]:

@@ -19,11 +19,11 @@ from ..facts.calls import Calls, Target
 from ..facts.references import References
 from ..facts.values.lattice import Static
 from ..model.effects import Unconverted
-from ..model.expressions import Attribute, Call, Constant, Name, Starred
+from ..model.expressions import Call, Name, Starred
 from ..model.functions import can_leave_out, leave_out
 from ..model.names import everywhere
 from ..model.node import Expression
-from ..model.operators import Boolean, Compare, Conditional
+from ..model.operators import only_chooses
 from ..model.program import Function, Parameter
 from ..model.project import Project
 from .pass_ import Changes, Pass
@@ -136,19 +136,10 @@ def _handed(
         if any(isinstance(a, Starred) for a in call.arguments):
             return None
         given = [a for name, a in calls.arguments(call, targets[0]) if name == parameter.name]
-        if not all(map(_is_pure, given)):
+        if not all(map(only_chooses, given)):
             return None
         found += [Handed(call, argument) for argument in given]
     return found
-
-
-def _is_pure(node: Expression) -> bool:
-    """Whether an expression does nothing but name, compare and choose."""
-    if isinstance(node, Attribute):
-        return _is_pure(node.object)
-    if isinstance(node, (Conditional, Compare, Boolean)):
-        return all(_is_pure(n) for n in node.children() if isinstance(n, Expression))
-    return isinstance(node, (Name, Constant))
 
 
 PASS = Pass("unread_parameters", ("values", "calls"), run, of_project=True)

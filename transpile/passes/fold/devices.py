@@ -14,7 +14,7 @@ from ...facts.values.attribute_names import MOVES
 from ...facts.values.lattice import NONE, Method, Static, Tensor, Torch
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred
 from ...model.node import Expression, Node
-from ...model.operators import Boolean, Compare, Conditional
+from ...model.operators import Conditional, only_chooses
 from ...model.program import Function, Parameter
 from ...model.statements import Assign, Block, If
 from ..pass_ import Changes
@@ -203,12 +203,11 @@ def _is_device(node: Expression) -> bool:
 
 
 def _is_pure(node: Expression) -> bool:
-    """Whether an expression does nothing but name, compare and choose; or make a device."""
-    if isinstance(node, Call):
-        made = node.function.value == Torch("torch.device") and node.value != NONE
-        return made and all(map(_is_pure, node.arguments))
-    if isinstance(node, Attribute):
-        return _is_pure(node.object)
-    if isinstance(node, (Conditional, Compare, Boolean)):
-        return all(_is_pure(n) for n in node.children() if isinstance(n, Expression))
-    return isinstance(node, (Name, Constant))
+    """Whether an expression only chooses, or makes a device of what does."""
+    return only_chooses(node, _makes_device)
+
+
+def _makes_device(node: Expression) -> bool:
+    if not isinstance(node, Call) or node.value == NONE:
+        return False
+    return node.function.value == Torch("torch.device") and all(map(_is_pure, node.arguments))
