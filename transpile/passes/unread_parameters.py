@@ -66,11 +66,12 @@ def _take_back(argument: Expression, call: Call) -> None:
 
 def _unread(project: Project, calls: Calls) -> Found:
     """The greatest set of them: what is read for another that goes is no read."""
-    references = References(project)
-    found: Found = {}
-    for function in project.functions():
-        parameters = list(_of_devices(function, calls))
-        sites = references.calls(function) if parameters else None
+    asked = {f: own for f in project.functions() if (own := [*_of_devices(f, calls)])}
+    if not asked:
+        return {}
+    references, found = References(project), Found()
+    for function, parameters in asked.items():
+        sites = references.calls(function)
         for parameter in parameters if sites else ():
             handed = _handed(function, parameter, sites or [], calls)
             if handed is not None:
@@ -100,11 +101,14 @@ def _of_devices(function: Function, calls: Calls) -> Iterator[Parameter]:
     plain = [p for p in own if p.kind in ("", "=") and can_leave_out(function, p)]
     if not plain or any(n.id in _BY_NAME for n in everywhere(function, Name)):
         return
+    text = function.file.text[function.start : function.end]
+    devices = {n for n, v in known.items() if isinstance(v, Static) and v.type == "device"}
+    if "device" not in text and devices.isdisjoint(p.name for p in plain):
+        return
     texts = [u.source for u in everywhere(function, Unconverted)]  # the user still has to see to it
-    read, placing = _reads(function.file.text[function.start : function.end])
+    read, placing = _reads(text)
     for parameter in plain:
-        value = known.get(parameter.name)
-        placed = isinstance(value, Static) and value.type == "device" and parameter.name in read
+        placed = parameter.name in devices & read
         if (placed or parameter.name in placing) and not any(parameter.name in t for t in texts):
             yield parameter
 
