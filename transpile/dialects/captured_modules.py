@@ -15,6 +15,7 @@ from typing import TypeGuard
 
 from ..facts.modules import Modules
 from ..facts.values.lattice import LAMBDA, External, Functions, Module, Value, classes_of, is_param
+from ..facts.values.lattice import Class as ClassValue
 from ..facts.values.lattice import Function as Bound
 from ..model.effects import BoundMethod, Declare, New, Read, Support, Write
 from ..model.expressions import Attribute, Call, Display, Lambda, Name
@@ -206,9 +207,15 @@ def _holding(kept: Expression, method: Function, modules: Modules) -> Iterator[E
             held = any(_holds(f.body, method) for f in inner)
         else:
             given = isinstance(node.value, Module) and isinstance(node.parent, Call)
-            held = given and node is not kept or _is_bound(node, modules)
+            bound = _is_bound(node, modules) and not (node is kept and _is_of_class(node))
+            held = given and node is not kept or bound
         if held:
             yield node
+
+
+def _is_of_class(node: Expression) -> bool:
+    """`self.detect = Detect.forward`, which is given its module by each call."""
+    return isinstance(node, Attribute) and isinstance(node.object.value, ClassValue)
 
 
 def _is_in_set(node: Node) -> TypeGuard[Expression]:
