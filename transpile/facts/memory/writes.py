@@ -5,22 +5,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...model.effects import Apply, New, Read
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Dictionary,
-    Display,
-    Name,
-    Slice,
-    Starred,
-    Subscript,
-)
+from ...model.expressions import Attribute, Call, Display, Name, Slice, Starred, Subscript
 from ...model.names import in_scope
 from ...model.node import Expression, Node
 from ...model.program import Class, Function
 from ...model.statements import Assign, For, If, Try, While, With
 from ..casts import is_cast, is_copy
-from ..values.lattice import UNKNOWN, Method, Module, Sequence, Static, Tensor, Torch
+from ..values.lattice import (
+    UNKNOWN,
+    Mapping,
+    Method,
+    Module,
+    Sequence,
+    Static,
+    Tensor,
+    Torch,
+    Value,
+)
 from . import indices
 from .access_paths import of
 from .flow_state import State
@@ -73,9 +74,8 @@ def sites(state: State, statement: Node) -> Iterator[Site]:
             if writes_augmented(state, statement):
                 yield Site(statement, statement.targets[0])
         else:
-            for target in flattened(statement.targets):
-                if is_store(target, statement.expression):
-                    yield Site(statement, target)
+            for target in stores(statement):
+                yield Site(statement, target)
 
 
 def flattened(targets: list[Expression]) -> Iterator[Expression]:
@@ -86,10 +86,35 @@ def flattened(targets: list[Expression]) -> Iterator[Expression]:
             yield target.expression if isinstance(target, Starred) else target
 
 
-def is_store(target: Expression, value: Expression) -> bool:
+def stores(node: Assign) -> Iterator[Expression]:
+    """The targets by which an assignment writes memory: b[0] of `a, b[0] = b, a[0]`."""
+    for one in node.targets:
+        for target, value in _given(one, of(node.expression)):
+            if is_store(target, value):
+                yield target
+
+
+def _given(target: Expression, value: Value) -> Iterator[tuple[Expression, Value]]:
+    if isinstance(target, Display):
+        for element, part in zip(target.elements, unpacked(target, value)):
+            yield from _given(element, part)
+    else:
+        yield target.expression if isinstance(target, Starred) else target, value
+
+
+def unpacked(target: Display, value: Value) -> list[Value]:
+    """What each of several targets is given of a value."""
+    held, elements = value if isinstance(value, Sequence) else Sequence(), target.elements
+    starred = [isinstance(e, Starred) for e in elements]
+    if held.items is not None and len(held.items) == len(elements) and not any(starred):
+        return list(held.items)
+    return [Sequence(held.element) if many else held.element for many in starred]
+
+
+def is_store(target: Expression, value: Value) -> bool:
     """Whether an assignment to a target writes memory: `x[0] = v`, `x.data = v`."""
     if isinstance(target, Subscript):
-        return is_element(target) and not holds_objects(target, value)
+        return is_element(target) and not _holds_objects(target, value)
     return is_data(target)
 
 
@@ -110,12 +135,12 @@ def is_data(node: Any) -> bool:
     return is_tensor(node.object)
 
 
-def holds_objects(target: Subscript, value: Expression) -> bool:
+def _holds_objects(target: Subscript, value: Value) -> bool:
     """Whether what is only assumed to be a tensor must be a list: by what is stored."""
     base = of(target.object)
     if not (isinstance(base, Tensor) and base.assumed):
         return False
-    return isinstance(value, (Display, Dictionary)) or isinstance(of(value), (Sequence, Module))
+    return isinstance(value, (Sequence, Mapping, Module))
 
 
 # --- augmented assignments ------------------------------------------------------------------------

@@ -7,10 +7,11 @@ from ...facts.bindings import bound
 from ...facts.borrowed_params import is_lent
 from ...facts.memory import indices
 from ...facts.memory.access_paths import of, on_module
-from ...facts.memory.writes import is_data, is_store, stripped
+from ...facts.memory.writes import is_data, is_store, stores, stripped, unpacked
 from ...model.copy import clone
 from ...model.effects import PARAM, Declare, Read, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
+from ...model.names import names_in
 from ...model.node import Expression, Statement
 from ...model.statements import Assign, Delete, ExpressionStatement
 from . import nodes
@@ -34,7 +35,7 @@ def simple(frame: Frame, node: Statement) -> list[Statement]:
         frame.rebound = frozenset(bound(node))
         if node.operator:
             return augmented(frame, node)
-        if len(node.targets) > 1 and any(is_store(t, node.expression) for t in node.targets):
+        if len(node.targets) > 1 and any(True for _ in stores(node)):
             return _chained(frame, node)
         return _assign(frame, node)
     if isinstance(node, ExpressionStatement):
@@ -84,7 +85,7 @@ def _assign(frame: Frame, node: Assign) -> list[Statement]:
             _tell_shared(frame, target, value)
         rewritten(frame, node)
         return [node]
-    if isinstance(target, Subscript) and is_store(target, value):
+    if isinstance(target, Subscript) and is_store(target, of(value)):
         visit(frame, target.index)
         visit(frame, value)
         return _store(frame, node, target, node.expression or value)
@@ -92,8 +93,8 @@ def _assign(frame: Frame, node: Assign) -> list[Statement]:
         _tell_shared(frame, target, value)
         visit(frame, value)
         return rebind(frame, target, node.expression or value, node)
-    if isinstance(target, Display) and any(
-        isinstance(e, Read) or is_store(e, value) for e in target.elements
+    if isinstance(target, Display) and (
+        any(True for _ in stores(node)) or any(isinstance(e, Read) for e in target.elements)
     ):
         return _unpacked(frame, node, target)
     if isinstance(target, Read) and target.kind == PARAM:
@@ -251,16 +252,11 @@ def _unpacked(frame: Frame, node: Assign, target: Display) -> list[Statement]:
     reads views, when their turn comes."""
     left, value = list(target.elements), node.expression
     assert value is not None
+    given = unpacked(target, of(value))
     late = reads_late(left, value)
     if late and all(late) and isinstance(value, Display):
         singles = [Assign([t], clone(v)) for t, v in zip(left, value.elements)]
         return _one_by_one(frame, singles)
-    if any(late):
-        message = (
-            "rows are given to rows of the same tensor, some of them views that the first stores "
-            "change"
-        )
-        return [ExpressionStatement(frame.unconverted("aliased-write", value, message))]
     visit(frame, value)
     asked = {
         n.id for one in left if not isinstance(one, Name) for n in one.walk() if isinstance(n, Name)
@@ -273,16 +269,26 @@ def _unpacked(frame: Frame, node: Assign, target: Display) -> list[Statement]:
             continue
         starred = isinstance(one, Starred)
         inner = one.expression if isinstance(one, Starred) else one
-        name = nodes.name(frame.fresh(inner.name if isinstance(inner, Attribute) else f"value_{i}"))
+        stem = inner.name if isinstance(inner, Attribute) else f"value_{i}"
+        name = nodes.name(frame.fresh(stem), given[i])
         first.append(Starred(name) if starred else name)
         singles.append(Assign([inner], clone(name)))
-    made: list[Statement] = [Assign([Display("tuple", first)], node.expression)]
-    return [*made, *_one_by_one(frame, singles)]
+    begun = Assign([Display("tuple", first)], node.expression)
+    frame.state.bind(begun.targets[0], node.expression or value)
+    return [begun, *_one_by_one(frame, singles)]
 
 
 def _one_by_one(frame: Frame, singles: list[Assign]) -> list[Statement]:
+    """Assignments in turn, each of which finds the names as those before have left them."""
     made: list[Statement] = []
-    for single in singles:
+    after = frame.live
+    for i, single in enumerate(singles):
+        frame.live = after.union(*(names_in(later) for later in singles[i + 1 :]))
+        target, value = single.targets[0], single.expression
+        assert value is not None
+        bound_anew = not is_store(target, of(value))
         made += [*_assign(frame, single), *frame.after]
         frame.after = []
+        if bound_anew:
+            frame.state.bind(target, value)
     return made

@@ -259,6 +259,8 @@ class Frame:
 
     def unconverted(self, id: str, node: Node, message: str) -> Expression:
         """Report; what raises where its value is needed."""
+        if self.statement is not None and all(n.origin is None for n in (node, *node.walk())):
+            node = self.statement  # of what this pass has made itself
         self.changes.report(id, node, message)
         return nodes.poison(id, node)  # type: ignore[arg-type]
 
