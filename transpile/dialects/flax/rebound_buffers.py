@@ -4,7 +4,7 @@ self.mean = x.mean(0)      →    self.mean.set_value(x.mean(axis=0))
 """
 
 from ...facts.shapes.syntactic_sizes import is_size
-from ...facts.values.lattice import Static, Tensor
+from ...facts.values.lattice import NARROW, Static, Tensor
 from ...model.control_flow import Cond, Loop, Scan
 from ...model.effects import Write
 from ...model.expressions import Attribute, Call, Slice, Subscript
@@ -33,7 +33,7 @@ def changes_type(low: Lowering, node: Write) -> bool:
     begun = [v.value for v in found.values] if found is not None else []
     return any(
         isinstance(b, Tensor)
-        and (b.kind in _WHOLE and value.kind != b.kind or b.narrow > value.narrow)
+        and (b.kind in _WHOLE and value.kind != b.kind or b.width - value.width >= NARROW)
         for b in begun
     )
 

@@ -17,6 +17,7 @@ from .frame import Env, Frame
 from .joins import join
 from .lattice import (
     MISSING,
+    NARROW,
     NUMPY,
     PLACED,
     REFUSED,
@@ -270,6 +271,7 @@ def _augmented(frame: Frame, node: Assign, env: Env) -> None:
         frame.facts.put_in(old, made.element)
     # `self.fc.bias += 1` under no_grad: a param still
     in_place = isinstance(old, Tensor) and old.param and isinstance(made, Tensor)
-    if isinstance(old, Tensor) and isinstance(made, Tensor) and old.narrow:
-        made = dataclasses.replace(made, narrow=True)  # what is written keeps its dtype
+    if isinstance(old, Tensor) and isinstance(made, Tensor) and old.width >= NARROW:
+        # what is written keeps its dtype
+        made = dataclasses.replace(made, width=made.width | NARROW)
     bind(frame, target, old if in_place else made, env)

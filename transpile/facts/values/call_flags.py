@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...model.rulebook import Parameter
-from .lattice import MISSING, Static, Tensor, Value
+from .lattice import MISSING, NARROW, USUAL, WIDE, Static, Tensor, Value, Width
 
 # Arguments that are not what they are by default, with None where only the run tells.
 Flags = frozenset[tuple[str, bool | None]]
@@ -84,11 +84,8 @@ def cast_kind(dtype: str) -> str | None:
     return None
 
 
-def is_narrow(dtype: str) -> bool:
-    """Whether an array of this dtype is widened by one of the usual dtype of its kind."""
-    return dtype.removeprefix("jnp.") in _NARROW
-
-
-def is_wide(dtype: str) -> bool:
-    """Whether an array of this dtype widens one of the usual dtype of its kind."""
-    return dtype.removeprefix("jnp.") in _WIDE
+def width_of(dtype: str) -> Width:
+    """Whether an array of this dtype is widened by one of the usual dtype of its kind, or widens
+    such a one."""
+    name = dtype.removeprefix("jnp.")
+    return NARROW if name in _NARROW else WIDE if name in _WIDE else USUAL

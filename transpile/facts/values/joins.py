@@ -91,10 +91,9 @@ def _tensors(a: Tensor, b: Tensor) -> Value:
         a.host and b.host,
         a.python or b.python,
         min(a.dims, b.dims),
-        a.narrow or b.narrow,
         a.empty or b.empty,
         a.single and b.single,
-        a.wide or b.wide,
+        a.width | b.width,
     )
 
 

@@ -18,6 +18,11 @@ class Value:
 
 UNKNOWN = Value()
 
+Width = frozenset[str]
+USUAL: Width = frozenset()
+NARROW: Width = frozenset({"narrow"})  # others widen it: float16, int8
+WIDE: Width = frozenset({"wide"})  # it widens the usual one: float64
+
 
 @dataclass(frozen=True)
 class Tensor(Value):
@@ -32,10 +37,9 @@ class Tensor(Value):
     host: bool = False  # NumPy's, before it was traced: its methods are NumPy's
     python: bool = False  # on some way a number or bool of Python's, of which `~` is another thing
     dims: int = field(default=0, compare=False)  # it has at least so many, as far as is known
-    narrow: bool = False  # it may be of a dtype that others widen: float16, int8
     empty: bool = False  # it may be of shape (0,), which torch.cat leaves out
     single: bool = field(default=False, compare=False)  # it has no dims for certain: `x.mean()`
-    wide: bool = False  # it may be of a dtype that widens the usual one of its kind: float64
+    width: Width = USUAL  # how its dtype may stand to the usual one of its kind
 
 
 @dataclass(frozen=True)
@@ -232,7 +236,6 @@ GENERATORS = frozenset(
     " numpy.random.RandomState numpy.random.default_rng".split()
 )
 REFUSED = External("")  # what is set on self by a call that raises: another value stands there
-CHECKS = frozenset(f"math.{n}" for n in ("isclose", "isfinite", "isinf", "isnan"))  # jnp has them
 
 
 def is_initialiser(value: Value | None) -> bool:
@@ -289,7 +292,7 @@ def element_of(value: Value) -> Value:
     if isinstance(value, Sequence):
         return value.element
     if isinstance(value, Tensor):
-        return Tensor(value.assumed, kind=value.kind, narrow=value.narrow, wide=value.wide)
+        return Tensor(value.assumed, kind=value.kind, width=value.width)
     if isinstance(value, Static):
         return INT if value.type in ("range", "shape") else Static()
     if isinstance(value, Module):

@@ -99,10 +99,8 @@ def call_method(
         if receiver.is_self and frame.cls is not None:
             value = args[1].value if len(args) > 1 else NONE
             if isinstance(value, Tensor):
-                plain = Tensor(none=value.none, kind=value.kind, param=True, narrow=value.narrow)
-                value = dataclasses.replace(
-                    plain, dims=value.dims, single=value.single, wide=value.wide
-                )
+                plain = Tensor(none=value.none, kind=value.kind, param=True, width=value.width)
+                value = dataclasses.replace(plain, dims=value.dims, single=value.single)
             elif value in (UNKNOWN, BOOL):  # `mask > 0` of what nothing is known of
                 value = Tensor(param=True, kind="b" if value == BOOL else None)
             containers.set_named(frame, frame.cls, args[0], value)

@@ -13,10 +13,12 @@ from .lattice import (
     ARRAY_TYPE,
     BOOL,
     MISSING,
+    NARROW,
     NONE,
     NUMPY,
     SHAPE,
     UNKNOWN,
+    WIDE,
     Class,
     External,
     Mapping,
@@ -27,6 +29,7 @@ from .lattice import (
     Tensor,
     Torch,
     Value,
+    Width,
     is_traced,
     least_dims,
 )
@@ -72,10 +75,14 @@ def _with_tensor(a: Tensor, b: Value, operator: str, left: Value) -> Tensor:
         number=_number_of(a, b),
         host=a.host and (other is None or other.host),
         dims=max(least_dims(a), least_dims(b)),
-        narrow=(kept or a).narrow and (other is None or kept is not None or other.narrow),
-        wide=kept.wide if kept is not None else a.wide or other is not None and other.wide,
+        width=(kept or a).width if kept or other is None else _joint_width(a, other),
         single=is_single(a) and is_single(b) and a.number is not True,
     )
+
+
+def _joint_width(a: Tensor, b: Tensor) -> Width:
+    """Narrow where both are, wide where one is."""
+    return a.width & b.width & NARROW | (a.width | b.width) & WIDE
 
 
 def _number_of(a: Tensor, b: Value) -> bool | None:

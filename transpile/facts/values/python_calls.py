@@ -12,7 +12,6 @@ from .frame import Argument, Frame
 from .joins import join, sequence
 from .lattice import (
     BOOL,
-    CHECKS,
     FUNCTION,
     GENERATORS,
     INITIALISER,
@@ -211,6 +210,7 @@ _ALWAYS: dict[str, Value] = {
     "map": Sequence(UNKNOWN),
     "print": NONE,
 }
+CHECKS = frozenset(f"math.{n}" for n in ("isclose", "isfinite", "isinf", "isnan"))  # jnp has them
 _REDUCED = "abs min max sum round pow divmod any all next".split()
 _BUILTINS: dict[str, Callable[[Frame, str, list[Argument]], Value]] = {
     **dict.fromkeys(("int", "float", "bool"), _number),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...model.rulebook import Definition, Rulebook
-from .call_flags import Flags, Layer, cast_kind, decided, flag, flags, gives_dim, is_narrow, is_wide
+from .call_flags import Flags, Layer, cast_kind, decided, flag, flags, gives_dim, width_of
 from .lattice import MISSING, UNKNOWN, Sequence, Static, Tensor, Value, least_dims
 
 Env = dict[str, Value]
@@ -200,8 +200,7 @@ class Calling:
             return Tensor() if arrays and not local else Static()
         if name == "astype" and node.args:
             dtype = ast.unparse(node.args[0])
-            narrow, wide = is_narrow(dtype), is_wide(dtype)
-            return Tensor(kind=cast_kind(dtype), dims=base.dims, narrow=narrow, wide=wide)
+            return Tensor(kind=cast_kind(dtype), dims=base.dims, width=width_of(dtype))
         return Tensor(kind=_KINDS.get(name), dims=self._dims(node, env))
 
     def _dims(self, node: ast.Call, env: Env) -> int:

@@ -55,8 +55,7 @@ def subscript(frame: Frame, node: Subscript, env: Env) -> Value:
         assumed = base.assumed and not (
             is_slice and len(parts) > 1
         )  # no list is asked for `x[:, 0]`
-        narrow, wide = base.narrow, base.wide
-        return Tensor(assumed, kind=base.kind, host=base.host, dims=dims, narrow=narrow, wide=wide)
+        return Tensor(assumed, kind=base.kind, host=base.host, dims=dims, width=base.width)
     of_base = _BY_BASE.get(base.__class__)
     constant = index.const if isinstance(index, Static) and not is_slice else MISSING
     return of_base(frame, base, constant, is_slice) if of_base is not None else UNKNOWN

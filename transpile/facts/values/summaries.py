@@ -9,7 +9,7 @@ from typing import Any
 
 from ...model.layers import layers
 from ...model.rulebook import Definition, Parameter, Rulebook
-from .call_flags import Flags, Layer, cast_kind, is_narrow, is_wide, usual_flags
+from .call_flags import Flags, Layer, cast_kind, usual_flags, width_of
 from .joins import sequence
 from .lattice import NONE, External, Tensor, Torch, Value
 from .rule_bodies import Bodies
@@ -66,9 +66,8 @@ class Results(Bodies):
                 isinstance(value, Torch)
                 and (dtype := self.rulebook.constant(value.name)) is not None
             ):
-                kind, narrow = cast_kind(dtype) or result.kind, is_narrow(dtype)
-                wide = is_wide(dtype)
-                result = dataclasses.replace(result, kind=kind, narrow=narrow, wide=wide)
+                kind = cast_kind(dtype) or result.kind
+                result = dataclasses.replace(result, kind=kind, width=width_of(dtype))
             elif isinstance(value, External) and value.name in _TYPES:
                 result = dataclasses.replace(result, kind=_TYPES[value.name])
             elif keyword == "dtype" and value != NONE:

@@ -14,6 +14,7 @@ from .lattice import (
     NUMPY,
     SHAPE,
     UNKNOWN,
+    USUAL,
     Function,
     Method,
     Module,
@@ -133,9 +134,8 @@ def _by_rules(
     result = with_dims(frame, rule, rule.parameters[1:], args, receiver, sized)
     if name == "item" and isinstance(result, Tensor):
         kind = receiver.kind if isinstance(receiver, Tensor) else None
-        narrow = isinstance(receiver, Tensor) and receiver.narrow
-        wide = isinstance(receiver, Tensor) and receiver.wide
-        result = dataclasses.replace(result, kind=kind, number=True, narrow=narrow, wide=wide)
+        width = receiver.width if isinstance(receiver, Tensor) else USUAL
+        result = dataclasses.replace(result, kind=kind, number=True, width=width)
     others = name in SHARED or frame.facts.owners.get(name)  # NumPy's arrays, the user's objects
     if not tensor and others and isinstance(result, Tensor):
         return dataclasses.replace(result, assumed=True)

@@ -173,9 +173,8 @@ def of_mask(frame: Frame, receiver: Value, name: str, args: list[Argument], resu
     if not isinstance(receiver, Tensor) or not isinstance(result, Tensor):
         return result
     if name in _COPIES or name.endswith("_"):
-        narrow, wide = receiver.narrow or result.narrow, receiver.wide or result.wide
         kind = receiver.kind if result.kind is None and name in _COPIES else result.kind
-        result = dataclasses.replace(result, narrow=narrow, wide=wide, kind=kind)
+        result = dataclasses.replace(result, width=receiver.width | result.width, kind=kind)
     if receiver.kind not in ("u", "b") or result.kind is not None:
         return result
     casts = receiver.kind == "b" and name in _TO and not all(_is_device(a) for a in args)

@@ -6,7 +6,7 @@ from collections.abc import Sequence as TypingSequence
 
 from ...model.rulebook import Rulebook
 from .frame import Argument
-from .lattice import UNKNOWN, Sequence, Static, Tensor, Value, least_dims
+from .lattice import NARROW, UNKNOWN, WIDE, Sequence, Static, Tensor, Value, least_dims
 
 _SHAPES = frozenset({"empty", "full", "ones", "rand", "randn", "zeros"})
 _MAKING = frozenset({"as_tensor", "scalar_tensor", "tensor"})
@@ -46,14 +46,15 @@ def of_call(rulebook: Rulebook, name: str, args: TypingSequence[Argument], resul
             result = dataclasses.replace(result, kind=first.type[0])  # int, float or bool
         return dataclasses.replace(result, single=True) if made else result
     if not others and (name in _REDUCTIONS or _is_in(rulebook, name, "CURVED FILLED ONE_DIM")):
-        narrow = first.narrow and (first.kind == "f" or name not in _SUMS)
+        summed = name in _SUMS and first.kind != "f"
+        width = first.width - NARROW if summed else first.width
         widened = "i" if name in _SUMS and first.kind in ("b", "i", "u") else result.kind
-        kind = first.kind if narrow else widened
-        return dataclasses.replace(result, single=True, narrow=narrow, kind=kind, wide=first.wide)
+        kind = first.kind if width >= NARROW else widened
+        return dataclasses.replace(result, single=True, kind=kind, width=width)
     if not first.single or not all(is_single(a.value) or name == "to" for a in others):
         return result
     if _is_in(rulebook, name, "SMOOTH SAFE"):
-        return dataclasses.replace(result, single=True, narrow=first.narrow, wide=first.wide)
+        return dataclasses.replace(result, single=True, width=first.width)
     return dataclasses.replace(result, single=_is_in(rulebook, name, "LINEAR"))
 
 
@@ -81,12 +82,13 @@ def keeps(array: Value, other: Value, operator: str = "") -> bool | None:
     tells: `x * t` of an x of which nothing is known."""
     if not isinstance(array, Tensor) or not isinstance(other, Tensor) or is_single(array):
         return False
-    if not is_single(other) or operator == "@" or not (array.narrow or other.wide):
+    narrow, wide = array.width >= NARROW, other.width >= WIDE
+    if not is_single(other) or operator == "@" or not (narrow or wide):
         return False
     if operator == "/" and array.kind != "f":
         return False
     if array.kind is None:
-        return None if other.wide else False
+        return None if wide else False
     if other.kind not in _BELOW.get(array.kind, ()):
         return False
-    return True if array.narrow or least_dims(array) else None
+    return True if narrow or least_dims(array) else None

@@ -1,6 +1,7 @@
 """Python's functions of values that data tell: `bool(x)`, `float(x)`, `max(a, b)`, `any(x)`."""
 
-from ...facts.values.lattice import CHECKS, External, Sequence, Static, Tensor
+from ...facts.values.lattice import External, Sequence, Static, Tensor
+from ...facts.values.python_calls import CHECKS
 from ...model.copy import clone
 from ...model.effects import Support
 from ...model.expressions import (

@@ -4,7 +4,18 @@ from collections.abc import Iterable
 
 from ...facts.memory import View
 from ...facts.memory.inplace_names import is_tensor
-from ...facts.values.lattice import MISSING, SHAPE, External, Method, Static, Tensor, Torch, Value
+from ...facts.values.lattice import (
+    MISSING,
+    NARROW,
+    SHAPE,
+    WIDE,
+    External,
+    Method,
+    Static,
+    Tensor,
+    Torch,
+    Value,
+)
 from ...facts.values.zero_dim import keeps
 from ...model.copy import clone
 from ...model.effects import NewArray, Put, Read, Unconverted, Write
@@ -78,13 +89,13 @@ def _widens(given: Value | None, value: Tensor) -> bool:
     """Whether something of this value may widen an array; what has no dims does not in torch."""
     if not isinstance(given, Tensor) or keeps(value, given):
         return False
-    return given.wide or value.narrow and not given.narrow
+    return given.width >= WIDE or value.width - given.width >= NARROW
 
 
 def fits(target: Expression, new: Expression) -> bool:
     """Whether what is put into a place is of its kind, as far as that is known."""
     old, given = target.value, new.value
-    if not isinstance(old, Tensor) or not isinstance(given, Tensor) or old.narrow:
+    if not isinstance(old, Tensor) or not isinstance(given, Tensor) or old.width >= NARROW:
         return False
     return old.kind == given.kind or old.kind in (None, "f")
 

@@ -4,7 +4,9 @@ from functools import partial
 
 from ...facts.values.lattice import (
     INT,
+    NARROW,
     SHAPE,
+    USUAL,
     Method,
     Sequence,
     Static,
@@ -62,7 +64,7 @@ def mark(c: Conversion, node: Node) -> bool:
             if one in c.beside:
                 continue
             operator = node.operator if isinstance(node, (Binary, Assign)) else ""
-            narrow = getattr(known(one), "narrow", False)
+            narrow = getattr(known(one), "width", USUAL) >= NARROW
             kept = keeps(known(other), known(one), operator)
             if not narrow and kept is not False:
                 _keep(c, node, one, other, bool(kept))

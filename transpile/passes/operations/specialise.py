@@ -5,7 +5,7 @@ from collections.abc import Callable
 from collections.abc import Sequence as Sequence_
 from typing import Any
 
-from ...facts.values.lattice import NONE, Sequence, Static, Tensor, Torch, least_dims
+from ...facts.values.lattice import NARROW, NONE, Sequence, Static, Tensor, Torch, least_dims
 from ...model.expressions import Attribute, Call, Comprehension, Constant, Display, Name, Starred
 from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
@@ -183,7 +183,7 @@ class Specialised:
         dtype = info.arguments[0] if isinstance(info, Call) else info
         given = self._given(dtype.object) if isinstance(dtype, Attribute) else None
         value = given.value if given is not None else None
-        half = isinstance(value, Tensor) and value.narrow and value.kind == "f"
+        half = isinstance(value, Tensor) and value.width >= NARROW and value.kind == "f"
         return True if half else UNDECIDED
 
     def _all_have_dims(self, node: Node) -> Any:
