@@ -217,3 +217,32 @@ def test_an_eval_that_is_not_followed_raises_in_training_alone(target):
     verify(text, "Net", "", inputs, target, ["module-mode"], [False])
     with pytest.raises(NotImplementedError):
         verify(text, "Net", "", inputs, target, ["module-mode"], [True])
+
+
+OUTSIDE = """
+    def hold(self):
+        for m in self.modules():
+            if isinstance(m, nn.BatchNorm1d):
+                m.eval()
+
+    def forward(self, x):
+        return self.bn(x)
+
+
+def evaluate(net: Net, x):
+    net.eval()
+    return net(x)
+"""
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_what_sets_a_mode_outside_of_what_runs_is_told_where_modules_have_none(target):
+    (made,), _, _ = engine.convert([given(BLOCK + OUTSIDE.lstrip("\n"))], "", target)
+    told = [d.line for d in made.diagnostics if d.id == "module-mode"]
+    left = [line.strip() for line in made.code.splitlines() if ".eval()" in line]
+    if target == "flax":
+        assert (told, left) == ([], ["m.eval()", "net.eval()"])
+    else:
+        assert len(told) == 2
+        raised = 'nn.unconverted("module-mode", "{}.eval()")'
+        assert left == [raised.format("m"), raised.format("net")]

@@ -14,6 +14,7 @@ MODULES = (*LAYERS, "torch.jit.ScriptModule")
 PLAIN_MODULE = frozenset(
     {"torch.nn.Module", "torch.nn.modules.Module", "torch.nn.modules.module.Module"}
 )
+MODES = {"train": True, "eval": False}  # torch's methods that set the mode of a module
 
 _ANSWERS = ("__new__", "__getattr__", "__getattribute__", "__setattr__")
 

@@ -13,6 +13,7 @@ from .. import (
     class_arguments,
     dynamic_bases,
     float64_constants,
+    modes_set,
     numpy_fields,
     walk_order,
 )
@@ -56,6 +57,7 @@ NO_MODE = (
     "a layer that works in one way in both modes does not know which it is in here: ask the module "
     "that has it"
 )
+SET_MODE = "modules are frozen: eqx.nn.inference_mode(module, value) gives one in another mode"
 HEADER = "The part of torch.nn that this code uses, in Equinox. Made by torch-to-jax."
 
 
@@ -71,6 +73,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     ties.guard(project)
     reports = Reports(Faults("the dialect equinox"))
     captured_modules.refuse(project, facts.modules, reports)
+    modes_set.refuse(facts.modules, reports, SET_MODE)
     fit_metaclasses(project, facts.modules, "eqx.Module")
     free_abstract(project, facts.modules)
     there = Prelude(existing or "", "~")

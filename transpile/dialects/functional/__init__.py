@@ -7,7 +7,7 @@ from ...facts.program import ProgramFacts
 from ...model.expressions import Name
 from ...model.project import Project
 from ...source.formatting import format_all
-from .. import captured_modules, float64_constants, module_or_array, walk_order
+from .. import captured_modules, float64_constants, modes_set, module_or_array, walk_order
 from ..faults import Faults
 from ..imports import Words
 from ..method_names import rename_methods
@@ -30,6 +30,7 @@ from .unrolled_loops import unroll
 from .unsupported_layers import report_unwritten
 
 WORDS = Words()
+SET_MODE = "the mode of a module is the argument training of its calls"
 HEADER = (
     "The part of torch.nn that this code uses, as pure functions of explicit params. "
     "Made by torch-to-jax."
@@ -45,6 +46,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
         project, facts.modules, reports, (Name,)
     )  # a Read moves, or is refused
     module_or_array.refuse(facts.modules, reports, declared=True)
+    modes_set.refuse(facts.modules, reports, SET_MODE)
     rename_methods(project, reports, MAKING, RESERVED)
     module_aliases.spell_out(project, facts.modules)
     shared_containers.spell_out(project, facts.modules)

@@ -1,5 +1,6 @@
 """What shows that a function runs outside of jit: it trains a model, leaves, or keeps count."""
 
+from ...model.classes import MODES
 from ...model.expressions import Attribute, Call, Subscript
 from ...model.names import dotted, everywhere
 from ...model.operators import Binary
@@ -8,7 +9,6 @@ from ...model.project import Project
 from ...model.statements import Assign
 
 _TRAINING = frozenset({"backward", "zero_grad"})
-_MODES = frozenset({"train", "eval"})
 _LEAVING = frozenset({"exit", "quit", "sys.exit", "os._exit", "torch.save"})
 
 
@@ -40,9 +40,9 @@ def _is_outside_jit(call: Call, self_name: str | None) -> bool:
     func = call.function
     if dotted(func) in _LEAVING:
         return True
-    if not isinstance(func, Attribute) or func.name not in _MODES | _TRAINING:
+    if not isinstance(func, Attribute) or func.name not in _TRAINING | MODES.keys():
         return False
     holder = dotted(func.object)
-    if func.name in _MODES:
+    if func.name in MODES:
         return holder is not None and holder != self_name and len(call.arguments) <= 1
     return holder is not None or isinstance(func.object, Binary)

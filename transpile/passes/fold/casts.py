@@ -20,7 +20,7 @@ from ..pass_ import Changes
 _DTYPES = frozenset({"half", "bfloat16", "double"})
 _CASTS = _DTYPES | {"float", "to", "type", "cuda", "cpu"}
 _NOTHING = frozenset({"zero_grad", "flatten_parameters"})  # where no gradients are kept
-_ONLY_OF_MODULES = _DTYPES | _NOTHING | {"eval"}  # `trainer.train()` may be of anything
+_ONLY_OF_MODULES = _DTYPES | _NOTHING
 _ASKED = (None, "dtype", "other", "tensor", "dst_type")  # the words of what may be a dtype
 _SAME = ("jnp.float32", "float", "None")
 _LEFT = "is left as it is: where this is a module it has no such method here"

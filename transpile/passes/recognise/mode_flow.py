@@ -18,6 +18,7 @@ from __future__ import annotations
 from ...facts.values import lattice
 from ...facts.values.calls import is_super
 from ...facts.values.lattice import Method, Module, holds_module
+from ...model.classes import MODES
 from ...model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript
 from ...model.names import bound_once, dotted, in_scope, is_target, root
 from ...model.node import Expression, Statement
@@ -37,7 +38,6 @@ from ...model.statements import (
 from .context import Scene
 
 Modes = dict[str, bool]  # by the path of a module, as it is written
-MODES = {"train": True, "eval": False}
 _RUNNING = (Module, Method, lattice.Function)
 _LISTED = frozenset("enumerate list reversed zip".split())
 # What gives modules of a module that it does not name.

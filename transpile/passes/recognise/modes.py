@@ -7,7 +7,7 @@ The mode is one flag from outside: what constructors set of it is left out. What
 from ...facts.shapes.size_values import statement_of
 from ...facts.values.calls import is_super
 from ...facts.values.lattice import Module, Torch
-from ...model.classes import PLAIN_MODULE
+from ...model.classes import MODES, PLAIN_MODULE
 from ...model.constants import is_constant
 from ...model.effects import Mode, Unconverted
 from ...model.expressions import Attribute, Call, Constant, Name, Starred
@@ -18,7 +18,7 @@ from ...model.positions import source_of
 from ...model.program import Class, Function
 from ...model.statements import Assign, Block, ExpressionStatement, If, Pass, Return
 from .context import Scene
-from .mode_flow import MODES, ModeFlow, Modes, sets_mode
+from .mode_flow import ModeFlow, Modes, sets_mode
 
 _MODE = "the mode of a module is the argument training of its calls"
 

@@ -1,0 +1,39 @@
+"""Modes that are set outside of what runs, where modules have none of their own.
+
+def freeze(self):
+    self.norm.eval()        raises, and is reported: what each call is told decides
+
+A constructor sets none, and what a forward sets is followed, or told, before.
+"""
+
+from collections.abc import Iterator
+
+from ..facts.modules import Modules
+from ..facts.values.lattice import UNKNOWN, Module
+from ..model.classes import MODES
+from ..model.expressions import Attribute, Call
+from ..model.names import text
+from .reports import Reports
+
+_LEFT = "is left as it is: where this is a module it has no such method here"
+
+
+def refuse(modules: Modules, reports: Reports, why: str) -> None:
+    """Let what sets the mode of a module raise; what is asked of anything is told alone."""
+    for call, function in list(_calls(modules)):
+        held = function.object.value
+        if isinstance(held, Module):
+            own = (modules.find(cls, function.name) for cls in modules.classes_of(held.refs))
+            if not any(own):
+                reports.unconverted("module-mode", call, why)
+        elif held in (None, UNKNOWN) and function.name == "eval" and not call.arguments:
+            reports.report("left-over", call, f"{text(function)}() {_LEFT}")
+
+
+def _calls(modules: Modules) -> Iterator[tuple[Call, Attribute]]:
+    for file in modules.project.ordered:
+        for scope in file.scopes():
+            for call in scope.nodes(Call):
+                function = call.function
+                if isinstance(function, Attribute) and function.name in MODES:
+                    yield call, function
