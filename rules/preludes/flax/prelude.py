@@ -140,21 +140,21 @@ class Sequential(nnx.Module):
         self.layers[key] = layer
 
     def __delitem__(self, index):
-        """In torch too, those that are left are numbered anew."""
-        left = list(self)
-        del left[index]
-        for name in self._added:
-            delattr(self, name)
-        self.layers, self._added = nnx.List(left), ()
+        layers = list(self)
+        del layers[index]
+        self._number(layers)
 
     def insert(self, index, layer):
-        """In torch too, those behind it are numbered anew."""
-        given = list(self)
-        given.insert(index, layer)
+        layers = list(self)
+        layers.insert(index, layer)
+        self._number(layers)
+        return self
+
+    def _number(self, layers):
+        """Hold these alone, numbered anew as in torch."""
         for name in self._added:
             delattr(self, name)
-        self.layers, self._added = nnx.List(given), ()
-        return self
+        self.layers, self._added = nnx.List(layers), ()
 
     def append(self, layer):
         if isinstance(self.layers, nnx.Dict):

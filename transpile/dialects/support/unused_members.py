@@ -48,7 +48,7 @@ def without_unasked(
 
 def _methods(node: ast.stmt, entries: Collection[str]) -> list[ast.FunctionDef | ast.Assign]:
     """The methods and constants of a class that stay only if they are asked for; the methods of a
-    class of a library's may be an answer to that, but for other constructors."""
+    class of a library's may be an answer to that, but for private ones and other constructors."""
     if not isinstance(node, ast.ClassDef):
         return []
     ours = all(isinstance(base, ast.Name) and base.id in entries for base in node.bases)
@@ -67,11 +67,11 @@ def _may_go(method: ast.FunctionDef | ast.Assign, ours: bool) -> bool:
         return isinstance(method.value, ast.Constant)
     if method.name in PROTOCOL:
         return False
+    special = method.name.startswith("__")
     if not ours:
-        return any(isinstance(d, ast.Name) and d.id == "classmethod" for d in method.decorator_list)
-    if method.name.startswith("__"):
-        return method.name in _OPERATORS
-    return True
+        made = any(isinstance(d, ast.Name) and d.id == "classmethod" for d in method.decorator_list)
+        return made or method.name.startswith("_") and not special
+    return method.name in _OPERATORS if special else True
 
 
 def words(tree: ast.AST, without: Collection[ast.AST] = ()) -> Iterator[str]:
