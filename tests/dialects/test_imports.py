@@ -70,6 +70,18 @@ CASES = {
         'import torch\nfrom torch import Tensor\n\n\ndef f(x: "Tensor"): ...\n',
         'from torch import Tensor\n\n\ndef f(x: "Tensor"): ...\n',
     ),
+    "strings that are none": (
+        'import math\nfrom torch.nn.utils import weight_norm\n\n\ndef f(norm="weight_norm"):\n    return norm == "weight_norm"\n',
+        'import math\n\n\ndef f(norm="weight_norm"):\n    return norm == "weight_norm"\n',
+    ),
+    "what is exported": (
+        'from torch.nn import Linear, Module\n\n__all__ = ["Module"]\n__all__ += ["Linear"]\n',
+        'from torch.nn import Linear, Module\n\n__all__ = ["Module"]\n__all__ += ["Linear"]\n',
+    ),
+    "what is set alone": (
+        "try:\n    from torch.optim import Muon\nexcept ImportError:\n    Muon = None\n",
+        "try:\n    pass\nexcept ImportError:\n    Muon = None\n",
+    ),
     "the support alone": (
         "import torch\nfrom torch import nn\n\n\nNN.f(x)\n",
         "import jax_nn as nn\n\n\nnn.f(x)\n",

@@ -12,11 +12,10 @@ Where the user means something else by such a word it is written out: `jax.numpy
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..model.expressions import Attribute, Call, Constant, Name
+from ..model.expressions import Attribute, Call, Name
 from ..model.layout import comments
 from ..model.libraries import is_built_on_torch
 from ..model.names import binds, dotted, is_docstring, is_field
@@ -27,6 +26,7 @@ from ..model.statements import Block, ExpressionStatement, Import, Imported, Pas
 from ..source.lower_ast import expression
 from ..source.splice import show
 from .support.support_file import import_order, is_standard
+from .used_names import used
 
 PLAIN = {
     "functools": "import functools",
@@ -61,13 +61,13 @@ def fit(project: Project, file: File, words: Words) -> None:
     support = _of_support(project, file)
     known = words.adding({"nn": support}, {})
     nodes = list(file.walk())  # once: the walk over a long file takes longer than all else here
-    own = _used(nodes, made=False)
+    own = used(nodes, made=False)
     _spell_out(nodes, known, own)
     gone = _narrow(project, file, nodes, own)
     nodes = list(file.walk())
-    used, bound = _used(nodes, made=True), _bound(file, gone)
-    wanted = {known.statements[w] for w in known.statements if w in used and w not in bound}
-    wanted |= {f"import {name}" for name in _whole_modules(nodes, known, used) if name not in bound}
+    made, bound = used(nodes, made=True), _bound(file, gone)
+    wanted = {known.statements[w] for w in known.statements if w in made and w not in bound}
+    wanted |= {f"import {name}" for name in _whole_modules(nodes, known, made) if name not in bound}
     _put(file, sorted(wanted - {support}, key=_order), support if support in wanted else "", gone)
 
 
@@ -78,31 +78,7 @@ def _of_support(project: Project, file: File) -> str:
     return f"from {dots} import {SUPPORT} as nn" if dots else f"import {SUPPORT} as nn"
 
 
-# --- what is used, and bound ----------------------------------------------------------------------
-
-
-def _used(nodes: Sequence[Node], made: bool) -> set[str]:
-    """The names that are read: those that were made, or else the user's own, in annotations
-    that are strings and in `__all__` too."""
-    found: set[str] = set()
-    for node in nodes:
-        if isinstance(node, Name) and (node.start < 0 or node.touched) is made:
-            found.add(node.id)
-        elif isinstance(node, Constant) and isinstance(node.constant, str) and not made:
-            written = node.start >= 0 and not isinstance(node.parent, ExpressionStatement)
-            if written and len(node.constant) < 200:
-                found.update(_names_in(node.constant))
-    return found
-
-
-def _names_in(text: str) -> Iterator[str]:
-    """The names in a string that may be an annotation; nothing in what is no expression."""
-    if re.fullmatch(r"[\w.\[\], |'\"]+", text):
-        try:
-            tree = ast.parse(text, mode="eval")
-        except SyntaxError:
-            return
-        yield from (n.id for n in ast.walk(tree) if isinstance(n, ast.Name))
+# --- what is bound --------------------------------------------------------------------------------
 
 
 def _bound(file: File, gone: Iterable[Import]) -> set[str]:
