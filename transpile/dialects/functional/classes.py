@@ -7,7 +7,7 @@ from ...model.effects import Apply, Support
 from ...model.expressions import Attribute, Call, Comprehension, Constant, Display, ForClause, Name
 from ...model.names import dotted, text
 from ...model.node import Expression
-from ...model.operators import Boolean, Compare, Conditional
+from ...model.operators import Boolean, Compare, Conditional, sides
 from ...model.program import Class, Function, Parameter
 from ...model.statements import Assign, Block, If, Return
 from ..reports import Reports
@@ -223,4 +223,5 @@ def _each(layers: Name, given: list[Expression]) -> Expression:
 
 
 def _is_of(call: Call, name: str) -> bool:
-    return any(isinstance(a, Name) and a.id == name for a in call.arguments)
+    found = [side for a in call.arguments for side in sides(a)]
+    return any(isinstance(side, Name) and side.id == name for side in found)

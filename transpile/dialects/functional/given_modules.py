@@ -107,8 +107,10 @@ class AsGiven:
         return isinstance(value, Module) and value.function and self.given(value) == given
 
     def _is_parameter(self, kept: Expression, given: frozenset[Function]) -> bool:
+        """`norm`, or `norm if norm is not None else nn.LayerNorm(dim)`, which `nn.as_module` takes
+        as one."""
         made = kept.nearest(Function)
-        if not isinstance(kept, Name) or not isinstance(kept.value, Module) or made is None:
-            return False
-        known = self.values.assumed(made).get(kept.id)
-        return isinstance(known, Module) and self.given(kept.value) == given
+        known = self.values.assumed(made) if made is not None else {}
+        named = {s.id for s in sides(kept) if isinstance(s, Name) and isinstance(s.value, Module)}
+        taken = any(isinstance(known.get(name), Module) for name in named)
+        return taken and isinstance(kept.value, Module) and self.given(kept.value) == given

@@ -1,5 +1,6 @@
 """What a constructor says itself of the classes and functions that it is given."""
 
+from collections.abc import Callable
 from typing import Any
 
 from ...model.constants import is_none
@@ -66,6 +67,16 @@ def stood_for(function: Function | None, name: str) -> Expression | None:
 def makes_called(frame: Frame, name: str) -> bool:
     """Whether a constructor keeps what a parameter makes, and a method calls that:
     `self.norm = norm(dim) if norm else None`."""
+    return _calls_kept(frame, lambda s: isinstance(s, Call) and dotted(s.function) == name)
+
+
+def is_called(frame: Frame, name: str) -> bool:
+    """Whether a constructor keeps a parameter, and a method calls that: `self.norm = norm`."""
+    return _calls_kept(frame, lambda side: dotted(side) == name)
+
+
+def _calls_kept(frame: Frame, is_kept: Callable[[Expression], bool]) -> bool:
+    """Whether a method calls what a constructor keeps of this."""
     function, cls, project = frame.function, frame.cls, frame.facts.project
     if function is None or cls is None or not project.is_module(cls):
         return False
@@ -74,7 +85,7 @@ def makes_called(frame: Frame, name: str) -> bool:
         for assign in everywhere(function, Assign)
         for target in assign.targets
         if isinstance(target, Attribute) and dotted(target.object) == project.self_name(function)
-        if any(isinstance(s, Call) and dotted(s.function) == name for s in sides(assign.expression))
+        if any(map(is_kept, sides(assign.expression)))
     }
     methods = project.methods(cls).values() if kept else ()
     called = (c.function for m in methods for c in everywhere(m, Call))

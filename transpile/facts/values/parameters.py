@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from ...model.program import Parameter
 from .annotations import annotated
 from .class_values import is_open, makers_of, named_classes
-from .constructor_arguments import (
-    gives_values,
-    is_cast_and_called,
-    is_taken_once,
-    makes_called,
-    stood_for,
-)
+from .constructor_arguments import gives_values, is_cast_and_called, is_taken_once, stood_for
 from .containers_by_use import gone_over_for_dicts, used_as_dicts, used_as_lists
 from .default_kinds import of_kind
 from .dims_by_use import by_use
 from .frame import Env, Frame
+from .given_modules import beside_others, given_none, of_declared, of_modules
 from .joins import is_beyond, join, one_of
 from .lattice import (
     BACKWARD_CONTEXT,
@@ -138,9 +131,8 @@ def _parameter(frame: Frame, parameter: Parameter, seen: Value | None, as_tensor
     annotation = parameter.annotation
     declared = annotated(frame, annotation) if annotation is not None else None
     if declared is not None and not _is_meant_as_class(frame, declared, default, seen):
-        anything = isinstance(declared, Module) and declared.open and not declared.classes
-        if anything and _constructs(frame) and isinstance(seen, Module) and seen.classes:
-            declared = _of_modules(frame, parameter, seen)
+        if isinstance(declared, Module) and declared.open and _constructs(frame):
+            declared = of_declared(frame, parameter, declared, seen)
         return join(declared, NONE) if default == NONE else declared
     if default is not None and default != NONE:
         return _with_default(frame, parameter, default, seen, as_tensor)
@@ -154,7 +146,7 @@ def _parameter(frame: Frame, parameter: Parameter, seen: Value | None, as_tensor
         instead = frame.expression(given, {}) if given is not None and found == UNKNOWN else None
         made = of_kind(frame, instead) if isinstance(instead, (Class, Torch)) else None
         if found == UNKNOWN and made is None and seen in (None, NONE) and default == NONE:
-            return _made_by_none(frame, parameter)
+            return given_none(frame, parameter)
         return _of_classes(frame, parameter, made, seen) if isinstance(made, Class) else found
     stranger = frame.file in frame.facts.strangers and not isinstance(seen, Tensor)
     value = _as_given(seen, UNKNOWN) if stranger else _of_function(seen, as_tensor)
@@ -189,7 +181,7 @@ def _with_default(
     if isinstance(default, Module) and default.classes and _constructs(frame):
         given = default if seen in (None, NONE) else join(default, seen or default)
         if isinstance(given, Module) and (given.checked or not given.open):
-            return _of_modules(frame, parameter, given)
+            return of_modules(frame, parameter, given)
     if isinstance(default, (Torch, Class, Module, Function)):
         return value
     if seen is not None and not isinstance(seen, Static):
@@ -198,17 +190,6 @@ def _with_default(
         if frame.file not in frame.facts.strangers:
             return Tensor()
     return value
-
-
-def _made_by_none(frame: Frame, parameter: Parameter) -> Value:
-    """What makes a layer, `norm(dim) if norm else nn.Identity()`, and is None wherever the project
-    builds the class: others may give what makes one like those that stand in its place."""
-    built = frame.facts.read("parameters", frame.function)
-    if built is None or not makes_called(frame, parameter.name):
-        return UNKNOWN
-    made = Class(Open("torch.nn.Identity", checked=True))
-    frame.facts.note({parameter.name: made}, "assumed", frame.function)
-    return made
 
 
 def _of_classes(frame: Frame, parameter: Parameter, default: Value, seen: Value | None) -> Value:
@@ -251,27 +232,14 @@ def _of_constructor(frame: Frame, parameter: Parameter, seen: Value | None) -> V
     if isinstance(seen, Static):
         return Static(MISSING, seen.type, loose=True)
     if isinstance(seen, Module) and seen.classes:
-        return _of_modules(frame, parameter, seen)
+        return of_modules(frame, parameter, seen)
     listed = seen.element if isinstance(seen, Sequence) else None
     once = isinstance(listed, Module) and is_taken_once(frame.function, parameter.name)
     if once and isinstance(listed, Module) and listed.classes:
-        found = Sequence(_beside_others(listed), loose=True)
+        found = Sequence(beside_others(listed), loose=True)
         frame.facts.note({parameter.name: found}, "assumed", frame.function)
         return found
     return UNKNOWN
-
-
-def _of_modules(frame: Frame, parameter: Parameter, seen: Module) -> Module:
-    """The modules that a constructor takes: those that the project gives, and others."""
-    found = _beside_others(seen)
-    frame.facts.note({parameter.name: found}, "assumed", frame.function)
-    return found
-
-
-def _beside_others(seen: Module) -> Module:
-    """The same or other modules, which dialects see to it that take no more."""
-    checked = not seen.open or seen.checked
-    return dataclasses.replace(seen, open=True, items=None, checked=checked)
 
 
 def _of_function(seen: Value | None, as_tensor: bool) -> Value:
