@@ -33,6 +33,7 @@ from ...model.program import Class
 from ...model.statements import Assign
 from ..numpy_fields import HOLDER
 from ..sharing.list_growth import holds_modules, is_trained
+from ..threading.given_objects import holder_of
 from ..walk_order import ORDER
 from .computed_names import Computed
 from .layers import OWN, built_name
@@ -184,6 +185,7 @@ class Fields:
             return Declared(name, f"{self.prefix}{HOLDER}", static=True, unset=unset)
         types = dict.fromkeys(self._type(value) for value in own.values)
         mutable = any(t in ("list", "dict", "set") for t in types)
+        mutable = mutable or self._runs_part(name)
         if mutable or any(is_trained(v.value) or holds_modules(v.value) for v in own.values):
             return Declared(name, _union(types), unset=unset)
         return Declared(name, _union(types), static=True, unset=unset)
@@ -236,6 +238,14 @@ class Fields:
                     return True
         values = self.modules.own_fields(self.cls)[name].values
         return any(isinstance(v, (Lambda, Support)) for v in values)
+
+    def _runs_part(self, name: str) -> bool:
+        """Whether a field may be a module for all that is known, of which parts are called."""
+        for method in self.methods.values():
+            held = (holder_of(call, method) for call in method.nodes(Call, Apply))
+            if any(h is not None and h.name == name for h in held):
+                return True
+        return False
 
     # --- is it set --------------------------------------------------------------------------------
 

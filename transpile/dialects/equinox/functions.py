@@ -49,7 +49,7 @@ class Running(function_body.Running):
         if self.building:
             self._begin()
         refuse(self, self.building, self.signatures, self.reports)
-        self._refuse_kept()
+        self._look_over()
         if not self.building:
             if self.threads.gives:
                 _entries(self.function, self.signatures)

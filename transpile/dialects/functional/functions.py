@@ -80,7 +80,7 @@ class Running(function_body.Running):
         function, words = self.function, self.words
         rewritten = write_for_the_call(function, self.plan, self.paths, words, self.reports)
         self._refuse()
-        self._refuse_kept()
+        self._look_over()
         self._refuse_handed()
         if self.threads.gives:
             Extraction(self, Names(self._taken)).function(self.function)

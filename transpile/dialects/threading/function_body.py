@@ -8,7 +8,7 @@ from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Functions
 from ...model.control_flow import Cond, Loop, Repeat, Scan, leave_to_python
-from ...model.effects import Key, Unconverted, Write
+from ...model.effects import Apply, Key, Unconverted, Write
 from ...model.expressions import Call, Constant, Dictionary, Display, Lambda, Name
 from ...model.fallthrough import completes
 from ...model.fresh_names import taken
@@ -25,6 +25,7 @@ from ..closures import Closures
 from ..reports import Reports
 from ..sharing.ties import ProgramTies
 from . import keys, random_callables
+from .given_objects import WHY, holder_of
 from .signatures import Signatures
 from .threaded import Threads
 
@@ -146,6 +147,15 @@ class Running(keys.Form):
 
     def unsaid(self, node: Expression, why: str) -> None:
         self.reports.unconverted("state-in-expression", node, why)
+
+    def _look_over(self) -> None:
+        """What is looked for before anything is edited."""
+        self._refuse_kept()
+        for call in self.function.nodes(Call, Apply):
+            threads = self.conventions.of_call(call)
+            plain = not (threads.takes or threads.draws or threads.params)
+            if plain and holder_of(call, self.function) is not None:
+                self.reports.report("taken-for-granted", call, WHY)
 
     def _refuse_kept(self) -> None:
         """A function inside that takes the state, kept or handed on: `fs = [step, tanh]`, `reduce(
