@@ -16,6 +16,8 @@ from transpile.rule import rule
 )
 def stride(input, dim=None):
     """How many elements in row-major order lie between neighbours in each dim, or in one."""
+    if dim == -1:
+        return 1
     strides = tuple(math.prod(input.shape[d + 1 :]) for d in range(input.ndim))
     return strides if dim is None else strides[dim]
 

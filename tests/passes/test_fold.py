@@ -35,6 +35,10 @@ BODIES = {
         "if hasattr(F, 'gelu'):\n    # fast\n    return x + 1\nx = x * 2\nreturn x",
         "# fast\nreturn x + 1",
     ),
+    "what kernels ask of their memory": (
+        "if x.stride(-1) != 1:\n    x = x.contiguous()\nassert x.stride(dim=-1) == 1\nif x.stride(0) != 1:\n    x = x + 1\nreturn x",
+        "if x.stride(0) != 1:\n    x = x + 1\nreturn x",
+    ),
     "a chain": (
         "if torch.jit.is_scripting():\n    return x\nelif x.device.type == 'cuda':\n    return fused(x)\nelif x.dim() > 2:\n    # dims\n    return x * 2\nelse:\n    return x",
         "if x.dim() > 2:\n    # dims\n    return x * 2\nelse:\n    return x",

@@ -115,6 +115,8 @@ class Conditions:
             return node.constant
         if isinstance(node, Call) and _is_parameter_test(node):
             return self._is_parameter(node.arguments[0])
+        if isinstance(node, Call) and _is_last_stride(node):
+            return 1
         value = node.value
         if not isinstance(value, Static) or not isinstance(node, (Call, Attribute)):
             return MISSING
@@ -185,6 +187,15 @@ def _is_parameter_test(node: Call) -> bool:
         return False
     kind = node.arguments[1].value
     return isinstance(kind, Torch) and kind.name in PARAMETER
+
+
+def _is_last_stride(node: Call) -> bool:
+    """`x.stride(-1)`, as kernels ask whether x is contiguous."""
+    function = node.function
+    if not isinstance(function, Attribute) or function.name != "stride":
+        return False
+    last = [argument.value for argument in node.arguments] == [Static(-1, "int")]
+    return last and isinstance(function.object.value, Tensor)
 
 
 def _is_device(node: Node) -> bool:
