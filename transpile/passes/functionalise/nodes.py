@@ -78,7 +78,7 @@ def in_dtype(target: Expression, new: Expression) -> Expression:
     """The new value of what is written in place, which keeps its dtype: `half += x`."""
     value = target.value
     given = [new.right] if isinstance(new, Binary) else []
-    if isinstance(new, Call) and getattr(new.function, "name", "") != "copy":
+    if isinstance(new, Call) and getattr(new.function, "name", "") not in ("copy", "copy_"):
         given = new.arguments  # a copy is of the dtype as it is
     if not isinstance(value, Tensor) or not any(_widens(g.value, value) for g in given):
         return new
