@@ -4,6 +4,7 @@ tell."""
 from collections.abc import Callable
 from typing import Any
 
+from ...model.effects import Detached
 from ...model.expressions import Attribute, Call, Constant, Name, Slice, Subscript
 from ...model.names import index_parts
 from ...model.node import Expression
@@ -163,8 +164,10 @@ def _alike(a: Expression | None, b: Expression | None) -> bool:
 # --- masks ----------------------------------------------------------------------------------------
 
 _ELEMENTWISE = frozenset(
-    "isnan isinf isfinite abs logical_not logical_and logical_or logical_xor "
-    "eq ne lt le gt ge bool float".split()
+    "isnan isinf isfinite abs logical_not logical_and logical_or logical_xor eq ne lt le gt ge "
+    "bool float astype stop_gradient where maximum minimum "
+    "clip clamp exp log log1p expm1 sqrt rsqrt square tanh sigmoid relu sign floor ceil round "
+    "roll flip".split()  # which put another element in the place of each
 )
 
 
@@ -173,6 +176,8 @@ def covers(mask: Expression, base: Expression) -> bool:
     element, as in `x[(x > 0) & ~torch.isnan(x)]`."""
     if _alike(mask, base):
         return True
+    if isinstance(mask, Detached):
+        return covers(mask.expression, base)
     any_of: Callable[[list[Expression]], bool] = lambda ns: any(covers(n, base) for n in ns)
     if isinstance(mask, Compare):
         return len(mask.operands) == 2 and any_of(mask.operands)

@@ -20,7 +20,7 @@ from ...source.lower_ast import expression, lowered
 from ..operations.literals import UNDECIDED, literal
 from ..pass_ import Changes, Pass
 from .gathers import kept
-from .shapes import Shapes
+from .shapes import Shapes, fitting
 
 _INFINITE = frozenset("jnp.inf np.inf numpy.inf math.inf jnp.nan np.nan math.nan".split())
 
@@ -289,5 +289,5 @@ def _as_float(node: Expression) -> Expression | None:
     return node if dotted(node) in _INFINITE else None
 
 
-_COMPUTED = {"jnp.expand_dims": _expanded, "jnp.full_like": _filled}
+_COMPUTED = {"jnp.broadcast_to": fitting, "jnp.expand_dims": _expanded, "jnp.full_like": _filled}
 PASS = Pass("simplify", ("modules",), run)

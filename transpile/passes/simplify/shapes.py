@@ -8,6 +8,7 @@ nn.flatten(self.conv(x), 2)                     ->  lax.collapse(self.conv(x), 2
 from collections.abc import Callable
 from typing import Any
 
+from ...facts.memory.indices import covers
 from ...facts.shapes.axis_sizes import Axes
 from ...facts.shapes.layer_sizes import is_multiple, pieces, sizes_made
 from ...facts.shapes.size_fields import is_held_size
@@ -198,6 +199,16 @@ class Shapes:
             return Call(expression("lax.collapse"), [now.arguments[0], *numbers])
 
         return make
+
+
+def fitting(call: Call) -> Expression | None:
+    """`x * 2` of `jnp.broadcast_to(x * 2, x.shape)`, which `x.copy_(x * 2)` is: what is computed
+    element by element from an array has its sizes, where it fits into them at all."""
+    if call.keywords != [None, None]:
+        return None
+    made, shape = call.arguments
+    own = isinstance(shape, Attribute) and shape.name == "shape"
+    return made if own and covers(made, shape.object) else None  # type: ignore[attr-defined]
 
 
 _ASKED: dict[str, tuple[tuple[str, ...], Callable[..., Change | None]]] = {
