@@ -641,6 +641,12 @@ CALLED = {
     "made_by_several_classes": ('layer = nn.taking(layer, "params", "state", ', 'x, state["body"] = self.body(params["body"]'),
     "left_empty": ('return self.norm(params["norm"], self.fc(params["fc"], x))', "self.end = nn.Identity()"),
     "asked_of_the_first": ('x, mean = layer(params["layers"][name], x)', "def __call__(self, params, x):"),
+    "given_none": (
+        'self.mlp(params["mlp"], self.norm(params["norm"], x), key=key',
+        'y, mean = self.attn(params["attn"], x, key=keys[0], training=training)',
+        'y = self.projection(params["projection"], y)',
+        "def __call__(self, params, x, mask=None, *, key=None, training=False):",
+    ),
     "keys_of_own_dicts": ('x = b(params[name], x)', 'x = self[k](params[k], x)'),
 }
 

@@ -11,12 +11,13 @@ from typing import Any
 
 from ..model.constants import is_none
 from ..model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, Read, Support
-from ..model.expressions import Attribute, Display
+from ..model.expressions import Attribute
 from ..model.names import is_name
 from ..model.node import Expression
 from ..model.program import Class, Function, Scope
 from ..model.project import Project
 from ..model.statements import Assign
+from ..model.unpacking import pairs
 from .equal_layers import are_equal
 from .library import Library
 from .nullness import possibly_none
@@ -231,16 +232,6 @@ def _set(method: Function) -> Iterator[tuple[str, str, Expression]]:
                     if isinstance(name, Attribute) and is_name(name.object, first):
                         if name.name != "__dict__":  # which every object has
                             yield name.name, FIELD, value
-
-
-def pairs(target: Expression, value: Expression) -> Iterator[tuple[Expression, Expression]]:
-    """`a, b = x, y` as pairs; of what is not written out the whole stands for each part."""
-    if not isinstance(target, Display):
-        yield target, value
-        return
-    parts = value.elements if isinstance(value, Display) else []
-    for i, part in enumerate(target.elements):
-        yield from pairs(part, parts[i] if len(parts) == len(target.elements) else value)
 
 
 def _note(found: dict[str, Field], name: str, kind: str, value: Expression) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...facts.modules import pairs
 from ...model.copy import clone
 from ...model.effects import Apply, New, Support, Write
 from ...model.expressions import (
@@ -39,6 +38,7 @@ from ...model.node import Expression, Node, Statement
 from ...model.operators import Compare, Conditional, sides
 from ...model.program import Function, Parameter
 from ...model.statements import Assign, ExpressionStatement, For, Return
+from ...model.unpacking import pairs
 from ..threading.evaluation_order import CHANGING
 
 _ASKING = frozenset("isinstance issubclass hasattr getattr type len print id repr str".split())

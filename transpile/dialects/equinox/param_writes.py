@@ -8,7 +8,6 @@ m.i, m.f = i, -1                m = nn.with_field(m, "i", i)
 
 from __future__ import annotations
 
-from ...facts.modules import pairs
 from ...facts.values.lattice import NONE, Module, Tensor
 from ...model.constants import is_none
 from ...model.control_flow import Cond, Loop, Repeat, Scan, leave_to_python
@@ -30,6 +29,7 @@ from ...model.statements import (
     If,
     Return,
 )
+from ...model.unpacking import pairs
 from ..reports import Reports
 from ..sharing.ties import below
 from ..threading.iteration_counts import at_start

@@ -9,7 +9,6 @@ the dtype and shape that it began with.
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ...facts.modules import pairs
 from ...facts.shapes.syntactic_sizes import is_size
 from ...facts.values.lattice import Static, Tensor
 from ...model.constants import is_none
@@ -19,6 +18,7 @@ from ...model.node import Expression
 from ...model.operators import Binary, Conditional, sides
 from ...model.program import Class, Function
 from ...model.statements import Assign
+from ...model.unpacking import pairs
 
 _WHOLE = frozenset(("+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>"))
 

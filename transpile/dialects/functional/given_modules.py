@@ -84,14 +84,15 @@ class AsGiven:
 
     def _kept(self, call: Call) -> list[Expression]:
         """What `self.norm` is set to, None left out."""
-        place, around = call.function, call.nearest(Function)
-        cls = around.owner if around is not None else None
-        if not isinstance(place, Attribute) or cls is None:
+        place = call.function
+        if not isinstance(place, Attribute):
             return []
         owner = place.object.value
         if not isinstance(owner, Module) or not owner.is_self:
             return []
-        held = [self.modules.fields(c).get(place.name) for c in (cls, *self.modules.below(cls))]
+        classes = self.modules.classes_of(owner.refs)
+        below = (c for cls in classes for c in self.modules.below(cls))
+        held = [self.modules.fields(c).get(place.name) for c in (*classes, *below)]
         return [v for one in held if one is not None for v in one.values if not is_none(v)]
 
     def _is_kept(self, call: Call, given: frozenset[Function]) -> bool:

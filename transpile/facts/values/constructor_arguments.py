@@ -10,6 +10,7 @@ from ...model.node import Expression, Node
 from ...model.operators import Boolean, Compare, Conditional, Unary, sides
 from ...model.program import Function
 from ...model.statements import Assign, ExpressionStatement, If
+from ...model.unpacking import pairs
 from .frame import Frame
 
 # Methods of modules that give the module.
@@ -83,9 +84,11 @@ def _calls_kept(frame: Frame, is_kept: Callable[[Expression], bool]) -> bool:
     kept = {
         target.name
         for assign in everywhere(function, Assign)
-        for target in assign.targets
+        for whole in assign.targets
+        if assign.expression is not None
+        for target, value in pairs(whole, assign.expression)
         if isinstance(target, Attribute) and dotted(target.object) == project.self_name(function)
-        if any(map(is_kept, sides(assign.expression)))
+        if any(map(is_kept, sides(value)))
     }
     methods = project.methods(cls).values() if kept else ()
     called = (c.function for m in methods for c in everywhere(m, Call))

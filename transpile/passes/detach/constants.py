@@ -6,7 +6,6 @@ from typing import NamedTuple
 from ...facts.activity import COMPUTED, SAME, Off, may_carry
 from ...facts.bindings import Liveness
 from ...facts.casts import is_cast
-from ...facts.modules import pairs
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import BOOL, Class, Function, Static, Tensor, Torch
 from ...model import program
@@ -29,6 +28,7 @@ from ...model.names import target_names
 from ...model.node import Expression
 from ...model.operators import Boolean, Compare, Conditional
 from ...model.statements import Assign, For, Return, With
+from ...model.unpacking import pairs
 from ..pass_ import Changes
 
 _KEPT = (
