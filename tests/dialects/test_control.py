@@ -229,3 +229,19 @@ def test_the_truth_of_a_bias_is_whether_it_is_there(target):
     ours = ours[0] if isinstance(ours, tuple) else ours
     got = [np.unique(np.asarray(a)).tolist() for a in (ours.fc.weight, ours.one.weight, ours.one.bias)]
     assert got == [[0.25], [0.5], [3.0]], made.code
+
+
+LEFT_BY_RETURNS = """
+class Net(nn.Module):
+    def forward(self, x, y):
+        while True:
+            x = x * 0.5
+            if x.abs().max() < 0.3:
+                return x + y
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_loop_that_only_returns_leave_has_no_way_past_it(target):
+    inputs = [torch.rand(3, 4, dtype=torch.float64) for _ in range(2)]
+    verify(HEAD + LEFT_BY_RETURNS, "Net", "", inputs, target, told=["taken-for-granted"])

@@ -104,6 +104,14 @@ LOOPS = {
         "while True:\n    t = x * 0.5\n    if t.sum() < 1:\n        break\n    x = t\nreturn t",
         "running = True\nt = unset\nwhile running:\n    t = x * 0.5\n    if t.sum() < 1:\n        running = False\n    else:\n        x = t\nreturn t",
     ),
+    "while True that only returns leave": (
+        "while True:\n    x = x * 0.5\n    if x.sum() < 1:\n        return x + y",
+        "running = True\nwhile running:\n    x = x * 0.5\n    running = ~(x.sum() < 1)\nreturn x + y",
+    ),
+    "and what they return": (
+        "while True:\n    t = x * 0.5\n    if t.sum() < 1:\n        return t\n    x = t",
+        "running = True\nresult = unset\nwhile running:\n    t = x * 0.5\n    if t.sum() < 1:\n        result = t\n        running = False\n    else:\n        x = t\nreturn result",
+    ),
     "static break in a while on data": (
         "while x.sum() > 1:\n    x = x * 0.5\n    if flag:\n        break\nreturn x",
         "running = True\nwhile running & (x.sum() > 1):\n    x = x * 0.5\n    if flag:\n        running = False\nreturn x",

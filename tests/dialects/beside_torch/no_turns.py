@@ -1,4 +1,4 @@
-# A loop that has no turn in one of the modes.
+# Loops that have no turn: in one of the modes, or ever.
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -9,8 +9,13 @@ class Net(nn.Module):
         super().__init__()
         self.w = nn.Parameter(torch.rand(5, 4))
         self.register_buffer("u", torch.ones(5))
+        self.none = nn.ModuleList([nn.Linear(4, 4) for _ in range(-1)])
+        for i in range(-1):
+            setattr(self, f"fc{i}", nn.Linear(4, 4))
 
     def forward(self, x, y):
+        for layer in self.none:
+            x = layer(x)
         u = self.u
         with torch.no_grad():
             for _ in range(1 if self.training else 0):

@@ -4,7 +4,7 @@ from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Comprehension, Constant, Display, Name
 from ...model.names import dotted, text
 from ...model.node import Expression, Statement
-from ...model.operators import Binary
+from ...model.operators import Binary, Unary
 from ...model.program import Function
 from ...model.statements import Assign, Block
 
@@ -72,10 +72,16 @@ def _is_iterator(value: Expression) -> bool:
 
 
 def _may_be_negative(count: Expression) -> bool:
-    """`len(sizes) - 1`, which is -1 of no sizes, and `depth - 5`: a range has no turns then."""
-    parts = [n for v in _values(count) for n in v.walk() if isinstance(n, Binary)]
+    """`len(sizes) - 1`, which is -1 of no sizes, `depth - 5`, `-1`: a range has no turns then."""
+    parts = [n for v in _values(count) for n in v.walk() if isinstance(n, (Binary, Unary))]
     less = [n for n in parts if n.operator == "-"]
-    return any(text(n.right) != "1" or "len" in map(word, _values(n.left)) for n in less)
+    if any(isinstance(n, Unary) for n in less):
+        return True
+    return any(
+        text(n.right) != "1" or "len" in map(word, _values(n.left))
+        for n in less
+        if isinstance(n, Binary)
+    )
 
 
 def _values(count: Expression) -> list[Expression]:

@@ -167,7 +167,7 @@ class Flags:
             starts.append(_assigned(left.returned, False))
         if left.result:
             starts.append(_unset(left.result))
-        names = self._set_first(left)
+        names, endless = self._set_first(left), isinstance(node, While) and is_endless(node.test)
         if isinstance(node, While):
             self._ask(node, left.flag)
         else:
@@ -183,11 +183,11 @@ class Flags:
             orelse.slot = None
             after.append(If(told(Name(left.flag)), orelse))
         if returns:
-            after.append(self._after(left, returns[0]))
+            after.append(self._after(left, returns[0], endless))
         block.insert_after(node, after)
 
-    def _after(self, left: Left, first: Return) -> If:
-        """What asks right after a loop whether it has returned."""
+    def _after(self, left: Left, first: Return, endless: bool) -> Statement:
+        """What asks right after a loop whether it has returned, as `while True` must have."""
         value = first.expression
         if left.result:
             assert value is not None
@@ -195,6 +195,8 @@ class Flags:
             value.value = known
         elif value is not None:
             value = moved_copy(value)
+        if endless and not left.returned:
+            return Return(value)
         leave = Block([Return(value)])
         if left.returned:
             # a bool of Python's where no turn asks data, of which `~` is another thing
