@@ -6,6 +6,7 @@ init.zeros_(nn.Parameter(w))             nn.Parameter(init.zeros_(w))
 nn.Parameter(w).requires_grad_(b)        nn.Parameter(w, requires_grad=b)
 nn.Parameter(w).to(device)               nn.Parameter(w), which it is where it is there
 nn.Parameter()                           nn.Parameter(torch.empty(0))
+self.ws += ws, of a ParameterList        self.ws.extend(ws)
 """
 
 from collections.abc import Callable
@@ -13,12 +14,14 @@ from typing import Any
 
 from ...facts.values.attribute_names import MOVES
 from ...model.expressions import Attribute, Call, Constant, Name
-from ...model.names import dotted, imported
+from ...model.names import dotted, everywhere, imported
 from ...model.node import Expression
 from ...model.program import Scope
 from ...model.statements import Assign, ExpressionStatement
+from .context import Site
 
 _BUFFERS = ("torch.nn.Buffer", "torch.nn.parameter.Buffer")
+_LISTS = ("torch.nn.ParameterList", "torch.nn.parameter.ParameterList")
 _DATA = (None, "data")
 _PLACES = MOVES | {"float"}
 
@@ -60,6 +63,29 @@ def registered(assign: Assign) -> ExpressionStatement:
     register = Attribute(target.object, "register_buffer")
     words = [None, None, *made.keywords[1:]]
     return ExpressionStatement(Call(register, [Constant(target.name), *made.arguments], words))
+
+
+def grows(at: Site, assign: Assign) -> bool:
+    """`self.ws += ws` of what the class, or else the function, makes a ParameterList."""
+    path = dotted(assign.targets[0])
+    if not assign.operator.startswith("+") or path is None or at.method is None:
+        return False
+    own = bool(at.own) and path.startswith(f"{at.own}.")
+    around = at.method.owner if own and at.method.owner is not None else at.scope
+    made = [
+        a for a in everywhere(around, Assign) if path in map(dotted, a.targets) and not a.operator
+    ]
+    return bool(made) and all(_is_list(at.scope, a.expression) for a in made)
+
+
+def _is_list(scope: Scope, made: Expression | None) -> bool:
+    return isinstance(made, Call) and imported(scope, made.function) in _LISTS
+
+
+def extended(assign: Assign) -> ExpressionStatement:
+    assert assign.expression is not None
+    extend = Attribute(assign.targets[0], "extend")
+    return ExpressionStatement(Call(extend, [assign.expression]))
 
 
 def _makes(scope: Scope, node: Expression) -> bool:

@@ -33,7 +33,7 @@ from .context import Site
 from .contexts import imported_context, renames_context
 from .counts import counted, counts_places, listed_range, lists_range
 from .maps import listed, mapped, maps_calls
-from .params import makes_buffer, parameter, registered
+from .params import extended, grows, makes_buffer, parameter, registered
 from .reductions import identity, is_left_empty, nested, nests
 from .super_calls import is_long_super, names_base, short_super, through_super
 from .tables import WALKS, data, is_entry, over_children, over_modules, placed, put, saved, walk
@@ -145,6 +145,7 @@ _SPELLINGS: dict[type[Node], tuple[Spelling, ...]] = {
         _of(lambda at, a: makes_buffer(at.scope, a, at.own), registered),
         _of(lambda at, a: chooses_parameter(at.scope, a) or takes_written(a), branch),
         _of(lambda at, a: renames_context(at.scope, a), imported_context),
+        _of(grows, extended),
     ),
     Subscript: (
         _of(lambda at, s: is_entry(at.scope, s), lambda s: asked(s.object.object, s.index)),
