@@ -51,6 +51,7 @@ from .indirect_modules import (
 )
 from .initialisers import initialisers
 from .late_fields import Unsettled
+from .module_lists import grows_list
 from .param_path import module_of
 from .presence import Presence
 from .root_module import Roots
@@ -108,8 +109,7 @@ class Conventions(Signatures):
         return kinds.pop() if len(kinds) == 1 else None
 
     def is_builder(self, function: Function) -> bool:
-        """Whether a function builds modules, or says how their arrays begin: it runs with the
-        constructor, before there are any."""
+        """Whether a function builds modules, or says how arrays begin: it runs with __init__."""
         if function not in self._builders:
             self._builders[function] = False  # while it is found out
             self._builders[function] = self._is_builder(function)
@@ -122,10 +122,10 @@ class Conventions(Signatures):
         if function.name == "__init__" or len(function.nodes(*BUILDS)) > len(plain):
             return True
         runs = any(isinstance(a.function.value, Module) for a in function.nodes(Apply))
-        calls = function.nodes(Apply, Call)  # `net.apply(fill)`
-        if runs or any(map(is_applied, calls)) or any(map(self.initialised, calls)):
+        calls = function.nodes(Apply, Call)
+        if runs or any(is_applied(c) or self.initialised(c) or grows_list(c) for c in calls):
             return True
-        given = [call for call in function.nodes(Apply, Call) if modules_given(call)]
+        given = [call for call in calls if modules_given(call)]
         return any(self.is_builder(target) for call in given for target in self.targets(call) or ())
 
     def makes(self, function: Function) -> bool:

@@ -14,6 +14,7 @@ from ...model.node import Expression, Node
 from ...model.program import Function
 from ...model.statements import Assign, For
 from ..sharing.placement import ADDING
+from .indirect_modules import gives_list
 from .loop_containers import ZIPS
 
 _THROUGH = frozenset(("enumerate", "list", "tuple", "reversed")) | ZIPS
@@ -142,3 +143,10 @@ def _bound(loop: For) -> Iterator[str]:
     for node in loop.body.walk():
         for target in node.targets if isinstance(node, Assign) else ():
             yield from target_names(target)
+
+
+def grows_list(call: Call) -> bool:
+    """`self.ws.append(w)` of a list of params, each of which is made later."""
+    method = call.function
+    growing = isinstance(method, Attribute) and method.name in ADDING
+    return growing and gives_list(method.object)  # type: ignore[attr-defined]
