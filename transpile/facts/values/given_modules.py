@@ -8,7 +8,7 @@ from ...model.program import Parameter
 from .constructor_arguments import is_called, makes_called
 from .frame import Frame
 from .joins import join
-from .lattice import UNKNOWN, Class, Module, Open, Value
+from .lattice import UNKNOWN, Class, Module, Open, Sequence, Value
 
 
 def of_declared(frame: Frame, parameter: Parameter, declared: Module, seen: Value | None) -> Module:
@@ -33,6 +33,13 @@ def beside_others(seen: Module) -> Module:
     """The same or other modules, which dialects see to it that take no more."""
     checked = not seen.open or seen.checked
     return dataclasses.replace(seen, open=True, items=None, checked=checked)
+
+
+def of_list(frame: Frame, parameter: Parameter, listed: Module) -> Sequence:
+    """A list of modules that a constructor takes: those that the project gives, and others."""
+    found = Sequence(beside_others(listed), loose=True)
+    frame.facts.note({parameter.name: found}, "assumed", frame.function)
+    return found
 
 
 def given_none(frame: Frame, parameter: Parameter) -> Value:

@@ -10,7 +10,7 @@ from .containers_by_use import gone_over_for_dicts, used_as_dicts, used_as_lists
 from .default_kinds import of_kind
 from .dims_by_use import by_use
 from .frame import Env, Frame
-from .given_modules import beside_others, given_none, of_declared, of_modules
+from .given_modules import given_none, of_declared, of_list, of_modules
 from .joins import is_beyond, join, one_of
 from .lattice import (
     BACKWARD_CONTEXT,
@@ -133,6 +133,9 @@ def _parameter(frame: Frame, parameter: Parameter, seen: Value | None, as_tensor
     if declared is not None and not _is_meant_as_class(frame, declared, default, seen):
         if isinstance(declared, Module) and declared.open and _constructs(frame):
             declared = of_declared(frame, parameter, declared, seen)
+        elif declared == Sequence(Module(open=True)) and _constructs(frame):
+            listed = _of_constructor(frame, parameter, seen)  # `experts: List[nn.Module]`
+            declared = listed if isinstance(listed, Sequence) else declared
         return join(declared, NONE) if default == NONE else declared
     if default is not None and default != NONE:
         return _with_default(frame, parameter, default, seen, as_tensor)
@@ -234,11 +237,9 @@ def _of_constructor(frame: Frame, parameter: Parameter, seen: Value | None) -> V
     if isinstance(seen, Module) and seen.classes:
         return of_modules(frame, parameter, seen)
     listed = seen.element if isinstance(seen, Sequence) else None
-    once = isinstance(listed, Module) and is_taken_once(frame.function, parameter.name)
-    if once and isinstance(listed, Module) and listed.classes:
-        found = Sequence(beside_others(listed), loose=True)
-        frame.facts.note({parameter.name: found}, "assumed", frame.function)
-        return found
+    if isinstance(listed, Module) and listed.classes:
+        if is_taken_once(frame.function, parameter.name):
+            return of_list(frame, parameter, listed)
     return UNKNOWN
 
 
