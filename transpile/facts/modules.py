@@ -240,8 +240,9 @@ def _note(found: dict[str, Field], name: str, kind: str, value: Expression) -> N
         found[name] = Field(kind, [value])
         return
     own.values.append(value)
-    if own.kind == FIELD and (kind == PARAM or all(is_none(v) for v in own.values[:-1])):
-        own.kind = kind  # `self.bias = None`, and then a param
+    if own.kind == FIELD and (kind in (PARAM, BUFFER) or all(map(is_none, own.values[:-1]))):
+        # `self.bias = None`, and then a param; a buffer that `forward` sets, above what declares it
+        own.kind = kind
     elif kind in ARRAYS and own.kind in ARRAYS and kind != own.kind:
         own.kind = MIXED
 

@@ -121,8 +121,10 @@ class Plan(function_body.Plan):
         return [*self.modules.classes_of(value.refs)]
 
     def is_unset_at(self, read: Read, function: Function) -> bool:
-        """The same of a state wherever it is."""
-        return any(self.begins_unset(read.name, c) for c in self.classes_at(read, function))
+        """The same of a state wherever it is; a class below may be the one that declares it."""
+        classes = [c for c in self.classes_at(read, function) if c is not None]
+        family = [one for cls in classes for one in (cls, *self.modules.below(cls))]
+        return any(self.begins_unset(read.name, one) for one in family)
 
     def is_reshaped(self, read: Read, function: Function, write: Write) -> bool:
         """Whether a state may be of another shape or dtype, or None, before a call and after it."""
