@@ -71,8 +71,8 @@ class Building(Program):
                             yield one, write.target.name
 
     def _is_of_layer(self, cls: Class, name: str) -> bool:
-        lineage = self.modules.lineage(cls)
-        return any(self.is_library(one) and self.array(one, name) for one in lineage)
+        layers = filter(self.is_library, self.modules.lineage(cls))
+        return any(name in self.modules.own_fields(layer) for layer in layers)
 
     def is_late(self, cls: Class | None, name: str) -> bool:
         """Whether an array may be None until the model runs: its Variable is there, and has None,
