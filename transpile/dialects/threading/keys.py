@@ -217,27 +217,26 @@ class Keys:
         slots.add(give)
 
     def _comprehension(self, node: Comprehension, slots: Slots) -> None:
-        """The keys of an element come with the turns of the last clause, from one of the first."""
-        first, last = node.clauses[0], node.clauses[-1]
-        self._expressions(first.iterable, slots)
-        inner = [node.element, *([node.key] if node.key is not None else []), *last.conditions]
-        found = [e for e in inner if self._draws_below(e)]
-        if not found:
+        self._expressions(node.clauses[0].iterable, slots)
+        self._clauses(node, node.clauses, slots)
+
+    def _clauses(self, node: Comprehension, clauses: Sequence[ForClause], slots: Slots) -> None:
+        """The keys of what a clause's turns evaluate, the clauses inside it as well: of `m for _ in
+        range(2) for m in (Linear(d, d), ReLU())` the layer is made in a turn of the first."""
+        clause, *inner = clauses
+        made = [node.element, *([node.key] if node.key is not None else [])]
+        found = [*([inner[0].iterable] if inner else made), *clause.conditions]
+        body = [*made, *inner, *clause.conditions]
+        if not any(map(self._draws_below, body)):
             return
         turn = Slots()
         with self._turn() as name:
             for expression in found:
                 self._expressions(expression, turn)
+            if inner:
+                self._clauses(node, inner, turn)
             self._hand(turn, Name(name), None)
-
-        def give(key: Expression) -> None:
-            for clause in node.clauses[:-1]:  # a key for each turn of the outer ones
-                outer = self.fresh("k")
-                self._zip(clause, outer, key, node.children())
-                key = Name(outer)
-            self._zip(last, name, key, inner)
-
-        slots.add(give)
+        slots.add(lambda key: self._zip(clause, name, key, body))
 
     def _zip(self, loop: For | ForClause, name: str, key: Expression, body: Sequence[Node]) -> None:
         """A loop whose turns have a key each."""
