@@ -1,4 +1,4 @@
-"""What only reports: tests by Python of numbers that a model changes."""
+"""What only reports: tests by Python of numbers that a model changes, errors that JAX has not."""
 
 import pytest
 
@@ -33,3 +33,31 @@ def test_numbers_that_a_model_changes(line):
     source = NET.format(line="\n        ".join(line.split("; ")))
     told = [d for d in transpile.convert_source(source, "flax").diagnostics if "changed" in d.message]
     assert len(told) == TOLD[line]
+
+
+TRIED = """import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4, bias={bias})])
+        for m in self.layers:
+            try:
+                m.bias.data.zero_()
+            except {error}:
+                pass
+
+    def forward(self, x):
+        return self.layers[1](self.layers[0](x))
+"""
+
+
+@pytest.mark.parametrize(
+    "bias, error, lines",
+    [("False", "AttributeError", [12]), ("True", "AttributeError", []), ("False", "Exception", [])],
+)
+def test_what_none_has_not_is_another_error(bias, error, lines):
+    source = TRIED.format(bias=bias, error=error)
+    assert [d.line for d in transpile.convert_source(source, "flax").diagnostics] == lines

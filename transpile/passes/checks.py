@@ -49,6 +49,10 @@ _RAISED = (
     "what torch raises here JAX does not: arrays that do not fit are a TypeError or a ValueError, "
     "and where there is no result it is NaN"
 )
+_NONE = (
+    "may be None, of which JAX asks with a TypeError where torch has an AttributeError: ask "
+    "whether it is there"
+)
 _CHECKPOINTED = (
     "jax.checkpoint hands a dict on sorted by its keys: see that nothing goes by their order"
 )
@@ -62,6 +66,7 @@ def run(project: Project, facts: Any) -> list[Changes]:
     for function in project.functions():
         changes = Changes(function)
         _kept(changes, function, project)
+        _asked_of_none(changes, function)
         if facts.stages.stage(function) in ("traced", None):
             _handlers(changes, function)
             _orders(changes, function, project)
@@ -147,6 +152,16 @@ def _handlers(changes: Changes, function: Function) -> None:
                 changes.report("taken-for-granted", kind or node, _CLAMPED % source_of(picks[0]))
             if computed and words & {"RuntimeError", "LinAlgError"}:
                 changes.report("taken-for-granted", kind or node, _RAISED)
+
+
+def _asked_of_none(changes: Changes, function: Function) -> None:
+    """`try: m.bias.data.zero_()` of layers some of which have no bias."""
+    for node in function.nodes(Try):
+        absent = [r for r in below(node.body, Read) if isinstance(r.value, Tensor) and r.value.none]
+        for handler in node.handlers if absent else ():
+            if handler.type is not None and last_word(handler.type) == "AttributeError":
+                why = f"{source_of(absent[0])} {_NONE}"
+                changes.report("taken-for-granted", handler.type, why)
 
 
 def _orders(changes: Changes, function: Function, project: Project) -> None:
