@@ -11,7 +11,8 @@
 
 Kept as a value it would hold the module itself, which is another once a model is traced. A method
 that does nothing but choose gives the name as well, `self.pad = self._chosen(causal)`. What stands
-in for a method of the class, `self.forward = self._fused`, is asked for at the start of that.
+in for a method of the class, `self.forward = self._fused`, is asked for at the start of that. And
+`self.f = self.fc.forward` is nothing but another name: `self.f(x)` is `self.fc(x)`.
 """
 
 from collections.abc import Iterator
@@ -22,7 +23,7 @@ from ..model.copy import clone
 from ..model.edits import leave_out
 from ..model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript
 from ..model.fallthrough import always_returns
-from ..model.names import dotted, everywhere, is_docstring, is_own, text
+from ..model.names import dotted, everywhere, is_called, is_docstring, is_own, is_target, text
 from ..model.node import Expression, Node, Statement
 from ..model.operators import Compare, sides
 from ..model.program import Class, Function, Parameter, Scope
@@ -53,6 +54,10 @@ def run(scope: Scope, facts: Any = None) -> Changes:
         if init is not None:
             for choice in _chosen(scope, methods, init):
                 changes.change(choice.stores[0], partial(_choosing, choice, init, scope))
+            for store, module, reads in _forwards(scope, init):
+                for read in reads:
+                    changes.replace(read, partial(_through, module))
+                changes.change(store, leave_out)
     return changes
 
 
@@ -74,6 +79,28 @@ def _chosen(cls: Class, methods: list[Function], init: Function) -> Iterator[Cho
             free = free and all(t.nearest(Scope) is init for t in targets)
         if all(kept) and free and len(set(map(_signature, alike))) == 1:
             yield Chosen(name, targets, found, [m for m in chosen if m is not own.get(name)])
+
+
+def _forwards(cls: Class, init: Function) -> Iterator[tuple[Assign, str, list[Attribute]]]:
+    """The names that a constructor keeps for the forward of a submodule, each with that submodule
+    and the calls by the name; both stay what they are once they are set."""
+    around = everywhere(cls.file or cls, Attribute)
+    for store in [s for s in init.body.body if isinstance(s, Assign)]:
+        target, kept = store.targets[0], store.expression
+        if not isinstance(target, Attribute) or _assigned(target) is None:
+            continue
+        held = kept.object if isinstance(kept, Attribute) and kept.name == "forward" else None
+        if not is_own(target, init.receiver) or not is_own(held, init.receiver):
+            continue
+        reads = [a for a in around if a.name == target.name and a is not target]
+        set_once = sum(is_target(a) for a in around if a.name == held.name) == 1
+        own = all(is_called(a) and is_own(a, _self_name(a.nearest(Function))) for a in reads)
+        if own and set_once and _is_last(cls) and all(a.nearest(Class) is cls for a in reads):
+            yield store, held.name, reads
+
+
+def _through(module: str, read: Attribute) -> Attribute:
+    return Attribute(clone(read.object), module)
 
 
 def _is_last(cls: Class) -> bool:
