@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...model import expressions as nodes
-from ...model.names import in_scope, is_own
+from ...model.names import dotted, in_scope, is_own
 from ...model.node import Expression, Node
 from ...model.statements import Assign, Block, Break, Continue, Return, Try
 from . import container_aliases
@@ -251,6 +251,8 @@ def assign(frame: Frame, node: Assign, env: Env) -> None:
     if node.operator:
         _augmented(frame, node, env)
         return
+    if _is_set_below(frame, node):
+        return
     value = frame.expression(node.expression, env) if node.expression is not None else UNKNOWN
     if node.expression in frame.facts.shared:
         frame.facts.note(value, "expression", node.expression)
@@ -258,6 +260,16 @@ def assign(frame: Frame, node: Assign, env: Env) -> None:
         value = annotated(frame, node.annotation) or value
     for target in node.targets:
         bind(frame, target, value, env)
+
+
+def _is_set_below(frame: Frame, node: Assign) -> bool:
+    """`self.ffn: nn.Module`, of what the same function sets: that says more."""
+    if node.expression is not None or frame.function is None:
+        return False
+    declared = dotted(node.targets[0])
+    others = (a for a in frame.function.nodes(Assign) if a.expression is not None)
+    own = isinstance(node.targets[0], nodes.Attribute)
+    return own and any(declared in map(dotted, a.targets) for a in others)
 
 
 def _augmented(frame: Frame, node: Assign, env: Env) -> None:
