@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...model.copy import clone
-from ...model.effects import Apply, New, Support, Write
+from ...model.effects import Support, Write
 from ...model.expressions import (
     Attribute,
     Call,
-    Comprehension,
     Constant,
     Display,
     Lambda,
@@ -35,14 +34,15 @@ from ...model.names import (
     target_names,
 )
 from ...model.node import Expression, Node, Statement
-from ...model.operators import Compare, Conditional, sides
+from ...model.operators import Compare
 from ...model.program import Function, Parameter
 from ...model.statements import Assign, ExpressionStatement, For, Return
 from ...model.unpacking import pairs
 from ..threading.evaluation_order import CHANGING
+from .fresh_modules import is_made, is_new
+from .list_places import is_added, place_in_list
 
 _ASKING = frozenset("isinstance issubclass hasattr getattr type len print id repr str".split())
-_FETCHING = frozenset("getattr next list tuple reversed iter sorted vars".split())
 
 
 class Unplaced(Exception):
@@ -143,9 +143,16 @@ class Places:
         paths = [v for v in values if isinstance(v, (Name, Attribute, Subscript))]
         if paths and len(values) == 1:
             return paths[0]
-        if paths or not all(v is not None and _is_made(v) for v in values):
+        if paths or not all(v is not None and is_new(v, self._is_only_here) for v in values):
             raise Unplaced("a module is changed of which it is not known where it stands")
         return self._given_to(name, at)
+
+    def _is_only_here(self, name: Name) -> bool:
+        """Whether what a name stands for was made, and is handed on at this place alone."""
+        values, named = self._bound.get(name.id, []), self.function.body.walk()
+        uses = [n for n in named if isinstance(n, Name) and n.id == name.id]
+        alone = [n for n in uses if self._is_handed_on(n)] == [name]
+        return alone and all(v is not None and is_made(v) for v in values)
 
     def _is_around(self, name: str) -> bool:
         """Whether a name is of the function around this one, which alone calls it, and keeps what
@@ -167,7 +174,7 @@ class Places:
         return outer, calls if len(calls) == len(asked) else []
 
     def _given_to(self, name: str, at: Node) -> Expression | None:
-        """Where a new module has been put before it is changed: `self.fc = fc`."""
+        """Where a module has been put before it is changed: `self.fc = fc`, `fcs.append(fc)`."""
         found: Expression | None = None
         for node in self.function.body.walk():
             if node is at:
@@ -186,9 +193,11 @@ class Places:
             anew = bound_name(next(n for n in node.ancestors() if isinstance(n, Statement))) == name
             if anew and found is None:
                 continue  # `layers = nn.Sequential(*layers)`: it is a name for what is new
-            if found is not None or not isinstance(target, Attribute):
+            own = target if isinstance(target, Attribute) else None
+            place = own or place_in_list(node, at, self.function)
+            if found is not None or place is None:
                 raise Unplaced("a module is changed after it has been handed on")
-            found = target
+            found = place
         return found
 
     def _is_handed_on(self, name: Name) -> bool:
@@ -197,6 +206,8 @@ class Places:
         while isinstance(node.parent, (Starred, Subscript)):
             node = node.parent  # `first = modules[0]`, `nn.Sequential(*modules)`
         around = node.parent
+        if is_added(around, node):
+            return True
         if around is None or around.start < 0:
             return False  # it was made here
         if isinstance(around, Assign):
@@ -222,12 +233,12 @@ class Places:
 
     def store(self, place: Expression, value: Expression, none: bool = False) -> list[Statement]:
         """The statements that put a value in a place. `none`: there may be None."""
-        name = root(place)
-        target = self._resolved(place)
-        made = [self._set(target, value, none)]
-        if name is not None and (alias := self._alias(name.id, place)) is not None:
-            if self._is_read_after(name.id, place):
-                made.append(Assign([Name(name.id)], clone(alias)))
+        name, target = root(place), self._resolved(place)
+        alias = self._alias(name.id, place) if name is not None else None
+        again = name is not None and alias is not None and self._is_read_after(name.id, place)
+        made = [self._set(target, value, none)]  # which takes the place, where that is given on
+        if again and name is not None and alias is not None:
+            made.append(Assign([Name(name.id)], clone(alias)))
         return made
 
     def _is_read_after(self, name: str, place: Expression) -> bool:
@@ -265,24 +276,6 @@ class Places:
         while isinstance(node, (Attribute, Subscript)) and not is_name(node.object, self.self_name):
             node = node.object
         return node
-
-
-def _is_made(value: Expression) -> bool:
-    """Whether a value is new, not one that is fetched from where it stands."""
-    if isinstance(value, Conditional):
-        return all(map(_is_made, sides(value)))
-    if isinstance(value, Display):
-        return all(map(_is_made, value.elements))
-    if isinstance(value, Comprehension):
-        return _is_made(value.element)
-    if isinstance(value, (New, Support)):  # `[nn.ReLU]`: a class stands nowhere
-        return True
-    if not isinstance(value, Call):
-        return False
-    function = value.function
-    if isinstance(function, Name):
-        return function.id not in _FETCHING
-    return not isinstance(value, Apply) or not isinstance(function, Attribute)
 
 
 def _from(node: Expression, base: Expression, root: Expression) -> Expression:
