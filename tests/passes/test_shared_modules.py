@@ -74,6 +74,7 @@ ONCE = {
     "in lists of modules": ("self.s = A()\nself.ls = nn.ModuleList([self.s.l, nn.Linear(6, 6), self.s.l])", LOOP),
 }  # fmt: skip
 REPORTED = {
+    "what two comprehensions go over": ("ms = [nn.Linear(6, 6), nn.Linear(6, 6)]\nself.a = nn.Sequential(*[nn.Sequential(m, nn.Tanh()) for m in ms])\nself.b = nn.Sequential(*[nn.Sequential(m) for m in ms])", TWO),
     "a layer of a submodule": ("self.s = A()\nself.t = A()\nself.t.l = self.s.l", "self.t(self.s(x))"),
     "handed to two": ("l = nn.Linear(6, 6)\nself.s = B(l)\nself.t = B(l)", "self.t(self.s(x))"),
     "handed from a submodule": ("self.s = A()\nself.t = B(self.s.l)", "self.t(self.s(x))"),
@@ -180,6 +181,8 @@ def test_data_of_its_own_are_not_reported(value):
 
 
 NAMED_ALIKE = {
+    "what two comprehensions make": "self.s = nn.Sequential(*[nn.Sequential(m, nn.Tanh()) for m in [nn.Linear(6, 6), nn.Linear(6, 6)]])\nself.t = nn.Sequential(*[nn.Sequential(m) for m in [nn.Linear(6, 6)]])",
+    "what two loops make": "s, t = [], []\nfor m in [nn.Linear(6, 6), nn.Linear(6, 6)]:\n    s.append(nn.Sequential(m, nn.Tanh()))\nfor m in [nn.Linear(6, 6)]:\n    t.append(nn.Sequential(m))\nself.s, self.t = nn.Sequential(*s), nn.Sequential(*t)",
     "a name set anew": "ls = [nn.Linear(6, 6), nn.Tanh()]\nself.s = nn.Sequential(*ls)\nls = [nn.Linear(6, 6), nn.Tanh()]\nself.t = nn.Sequential(ls[0], ls[1])",
     "what only asks the layers of another": "self.s = nn.Sequential(nn.Linear(6, 6), nn.Linear(6, 6))\nself.t = nn.Sequential(*[nn.Linear(m.out_features, 6) for m in self.s])\nfor m in self.s:\n    nn.init.ones_(m.weight)",
     "the names of another's": "self.s = nn.Sequential(nn.Linear(6, 6), nn.Tanh())\nself.t = nn.Sequential()\nfor name, m in self.s.named_children():\n    self.t.add_module(name, nn.Linear(6, 6))",

@@ -4,7 +4,15 @@ from collections.abc import Iterable
 
 from ...facts.bindings.activity import bound
 from ...model.effects import New
-from ...model.expressions import Attribute, Comprehension, Name, Slice, Subscript
+from ...model.expressions import (
+    Attribute,
+    Comprehension,
+    Display,
+    ForClause,
+    Name,
+    Slice,
+    Subscript,
+)
 from ...model.names import is_item, root, target_names, text
 from ...model.node import Expression, Node
 from ...model.statements import Assign, For
@@ -19,6 +27,7 @@ class Names:
         for assign in (n for n in self._order if isinstance(n, Assign)):
             for name in bound(assign):
                 self.bindings.setdefault(name, []).append(assign)
+        self._loops = [n for n in self._order if isinstance(n, For)][::-1]
         self._last: dict[object, Expression | None] = {}  # what is behind the names in `source`
 
     def source(self, node: Expression) -> object:
@@ -26,6 +35,9 @@ class Names:
         node = whole(node)
         if isinstance(node, Name):
             last = self._last_before(node)
+            turn = _clause(node) or self._loop_before(node, last)
+            if turn is not None and _makes(turn.iterable):  # `for m in [Linear(4, 4), ReLU()]`
+                return node.id, turn
             if last is None:
                 return node.id
             value = last.expression
@@ -72,6 +84,27 @@ class Names:
         read, around = self._order.get(node, -1), set(node.ancestors())
         found = (a for a in reversed(self.bindings.get(node.id, ())) if a not in around)
         return next((a for a in found if self._order[a] < read), None)
+
+    def _loop_before(self, node: Name, last: Assign | None) -> For | None:
+        """The loop that a name has its value from, if that is none of an assignment."""
+        since, read = -1 if last is None else self._order[last], self._order.get(node, -1)
+        loops = (loop for loop in self._loops if node.id in target_names(loop.target))
+        return next((loop for loop in loops if since < self._order[loop] < read), None)
+
+
+def _clause(name: Name) -> ForClause | None:
+    """The clause of a comprehension that binds a name, which stands in it."""
+    around = set(name.ancestors()) | {name}
+    for comprehension in (n for n in name.ancestors() if isinstance(n, Comprehension)):
+        for clause in reversed(comprehension.clauses):
+            if name.id in target_names(clause.target) and clause.iterable not in around:
+                return clause
+    return None
+
+
+def _makes(listed: Expression) -> bool:
+    """Whether what a loop goes over is made there: no other loop has the same modules."""
+    return isinstance(listed, Display) and all(isinstance(e, New) for e in listed.elements)
 
 
 def whole(node: Expression) -> Expression:
