@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from ...facts.definite_assignment import sets
 from ...facts.modules import ARRAYS, SUBMODULE, Field
 from ...facts.nullness import possibly_none
-from ...facts.values.lattice import Static
+from ...facts.values.lattice import Module, Static
 from ...model.constants import is_none
 from ...model.effects import MIXED, PARAM, Apply, New, NewArray, Support
 from ...model.expressions import (
@@ -142,7 +142,19 @@ class Fields:
         elif isinstance(value, Dictionary) or getattr(value, "kind", "") == "dict":
             yield "dict"
         else:
-            yield ANY
+            yield self._given_back(value)
+
+    def _given_back(self, value: Expression) -> str:
+        """The type of what a method or a function makes, where that is a layer of torch's:
+        `self._make_layer(64, 3)`."""
+        made = value.value
+        if not isinstance(value, Call) or not isinstance(made, Module) or made.open or made.none:
+            return ANY
+        classes = self.modules.classes_of(made.refs)
+        if len(classes) != 1 or not self.modules.is_library(classes[0]):
+            return ANY
+        name = classes[0].name
+        return ANY if name == "Module" else OWN.get(name, f"{self.prefix}{name}")
 
     def _built(self, call: New) -> str:
         name = built_name(call)
