@@ -56,7 +56,7 @@ def is_conj(input):
 
 @rule("torch.angle", "torch.Tensor.angle")
 def angle(input):
-    """The argument in radians; of a real number 0 or pi, or NaN for NaN."""
+    """The argument in radians, with gradient 0 at 0; of a real number 0 or pi, or NaN for NaN."""
     if jnp.iscomplexobj(input):
-        return jnp.angle(input)
+        return jnp.angle(jnp.where(input == 0, lax.stop_gradient(input), input))
     return jnp.where(jnp.isnan(input), input, jnp.where(input < 0, math.pi, 0))
