@@ -16,6 +16,7 @@ APART = {
     ("constants_in_lists", "equinox"),  # reported: they would be trained
     ("listed_at_times", "equinox"),  # the same
     ("layers_put_between", "equinox"),  # refused: a Sequential that is built gets no layer between
+    ("lists_numbered_anew", "equinox"),  # reported: the list that it was has the same modules
     ("listed", "functional"),
     ("chosen_closures", "functional"),  # refused: a function inside has the params, another has not
     ("masks_of_chosen", "equinox"),  # refused: there is no place for what is new

@@ -18,7 +18,7 @@ from ...model.operators import Binary, Compare, Conditional, sides
 from ...model.program import Class, Function
 from ...model.statements import Assign, Block, ExpressionStatement, If
 from ...source.lower_ast import expression
-from ..sharing.list_growth import added, grown, holds_arrays, is_array, is_list
+from ..sharing.list_growth import added, grown, holds_arrays, is_array, is_list, is_part_of_list
 from ..sharing.ties import UNSEEN, below
 from .containers import keeps_modules, tell
 from .initial_values import Begun
@@ -133,8 +133,10 @@ def assign(low: Lowering, node: Assign) -> None:
     names = [t.name for t in node.targets if isinstance(t, Attribute) and low.is_self(t.object)]
     if is_none(value) and any(low.plan.is_data(cls, n) for n in names):
         low.edits.change(node, lambda n: n.expression.replace(Call(nnx("data"), [Constant(None)])))
-    elif listed and (
-        keeps_modules(low, node, cls) or any(low.plan.becomes_module(cls, n) for n in names)
+    elif (
+        is_part_of_list(value)
+        or listed
+        and (keeps_modules(low, node, cls) or any(low.plan.becomes_module(cls, n) for n in names))
     ):
         low.edits.change(node, lambda n: tell(n.expression))
     elif names and (

@@ -2,6 +2,7 @@
 
 self.stacks = []                         self.stacks = nnx.List()
 self.stacks.append([fc, norm])           self.stacks.append(nnx.List([fc, norm]))
+self.tail = self.layers[1:]              self.tail = nnx.List(self.layers[1:])
 del self.layers[-1]                      nn.taken_out(self.layers, -1)
 """
 
@@ -24,7 +25,7 @@ from ...model.node import Expression, Node
 from ...model.operators import Binary, sides
 from ...model.program import Class
 from ...model.statements import Assign, Delete, ExpressionStatement
-from ..sharing.list_growth import added, grown, holds_modules, is_trained
+from ..sharing.list_growth import added, grown, holds_modules, is_part_of_list, is_trained
 from .lowering import Lowering, nnx
 
 
@@ -33,7 +34,7 @@ def tell(value: Expression) -> None:
     for leaf in sides(value):
         plain = not isinstance(leaf, New)  # a submodule's own list or dict
         listed = isinstance(leaf, (Display, Comprehension)) and leaf.kind in ("list", "tuple")
-        listed = listed or plain and isinstance(leaf.value, Sequence)
+        listed = listed or is_part_of_list(leaf) or plain and isinstance(leaf.value, Sequence)
         keyed = isinstance(leaf, Dictionary) or getattr(leaf, "kind", "") == "dict"
         keyed = keyed or plain and isinstance(leaf.value, Mapping)
         if listed or keyed:

@@ -176,3 +176,10 @@ def is_fixed(name: Expression) -> bool:
     """Whether an expression for a name is the same text when it is evaluated again."""
     calls = [n for n in name.walk() if isinstance(n, Call)]
     return all(getattr(c.function, "name", dotted(c.function)) in ("format", "str") for c in calls)
+
+
+def is_part_of_list(node: Expression) -> bool:
+    """`self.layers[1:]` of a ModuleList: in torch a list of its own, which is numbered anew."""
+    held = node.object.value if isinstance(node, Subscript) else None
+    listed = isinstance(held, Module) and held.classes == {"torch.nn.ModuleList"}
+    return listed and isinstance(node.index, Slice)  # type: ignore[attr-defined]

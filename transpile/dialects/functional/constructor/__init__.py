@@ -20,6 +20,7 @@ from ....model.program import Class, Function, Parameter
 from ....model.statements import Assign, ExpressionStatement
 from ...parameters import add_by_place, add_keyword
 from ...reports import Reports, report_untrained
+from ...sharing.list_growth import is_part_of_list
 from .. import control
 from ..callable_fields import keep
 from ..number_params import apart
@@ -79,6 +80,9 @@ class Constructor:
         PutOff(function, events, self.plan, self.reports).write()
         for declare in function.nodes(Declare):
             self._declare(declare)
+        for assign in function.nodes(Assign):
+            if assign.expression is not None and is_part_of_list(assign.expression):
+                assign.expression.wrap(lambda part: Call(Support("ModuleList"), [part]))
         self._given_functions(function)
         Building(function, self.plan, self.reports).write()
         if self.cls is not None:
