@@ -7,9 +7,10 @@ from typing import Any
 from ...model import program
 from ...model.expressions import Attribute
 from ...model.libraries import canonical
+from ..definite_assignment import sets
 from . import distributions, functions
 from .assignments import local_name
-from .attribute_names import PROPERTIES, tells_tensor, torch_method
+from .attribute_names import PROPERTIES, tells_tensor
 from .computed_names import may_be
 from .constructors import class_of
 from .frame import Env, Frame
@@ -39,6 +40,7 @@ from .lattice import (
     is_param,
     least_dims,
 )
+from .layer_attributes import is_entry, is_of_wrapper, of_layer, part_of, wraps
 from .modules import is_of_modules
 
 _ABOUT = ("shape", "dtype", "device")  # what anything with such an attribute answers alike
@@ -183,9 +185,9 @@ def of_module(frame: Frame, base: Module, name: str) -> Value:
         return class_of(frame, base)
     array = name in frame.facts.layers.array_names
     open_array = base.open and array
-    if base.element is not None and not open_array and _is_entry(frame, base, name):
-        if isinstance(base.element, Module) and _wraps(frame, base):
-            if _is_of_wrapper(frame, base, name):
+    if base.element is not None and not open_array and is_entry(frame, base, name):
+        if isinstance(base.element, Module) and wraps(frame, base):
+            if is_of_wrapper(frame, base, name):
                 return Tensor(param=True)
             return of_module(frame, base.element, name)
         return base.element  # `self.layers.conv` of a ModuleDict
@@ -208,7 +210,7 @@ def of_module(frame: Frame, base: Module, name: str) -> Value:
 
 def _of_ref(frame: Frame, base: Module, ref: Any, name: str) -> Value | None:
     if isinstance(ref, str):
-        return _of_layer(frame, ref, name, base.whole)
+        return of_layer(frame, ref, name, base.whole)
     return _of_instance(frame, ref, name)
 
 
@@ -222,51 +224,18 @@ def _of_instance(frame: Frame, cls: program.Class, name: str) -> Value | None:
         layers = [layer for layer in facts.layers_of(cls) if layer.array(name)]
         if layers:
             return Tensor(param=True, none=any(name in layer.optional for layer in layers))
+    if value is None or isinstance(value, Module) and not _is_always_set(frame, cls, name):
+        part = next(
+            (p for layer in facts.layers_of(cls) if (p := part_of(frame, layer, name))), None
+        )
+        return join(part, value) if part is not None and value is not None else part or value
     return value
 
 
-def _of_layer(frame: Frame, layer: str, name: str, whole: bool) -> Value | None:
-    facts = frame.facts
-    known = facts.layers.of(layer)
-    if known is None:
-        return None
-    if known.array(name):
-        optional = known.optional  # norms seldom go without
-        absent = name == "bias" and name in optional and "weight" not in optional
-        return Tensor(param=True, none=not whole and absent)
-    part = facts.rulebook.definitions.get(known.parts.get(name) or "")
-    if part is not None and part.torch_names:
-        return Module(frozenset([part.torch_names[0]]))
-    return None if _has_method(frame, known.name, name) else Static()
-
-
-def _has_method(frame: Frame, layer: str, name: str) -> bool:
-    """Whether a torch layer, or every module, has a method of this name."""
-    return frame.facts.rulebook.method(layer, name) is not None or torch_method(name)
-
-
-def _is_entry(frame: Frame, base: Module, name: str) -> bool:
-    """Whether a name can only be that of something in a container: none of its classes has it."""
-    layer = frame.facts.rulebook.layer
-    layers = [layer(ref) if isinstance(ref, str) else None for ref in base.classes]
-    if name == "training":
-        return not layers
-    known = [frame.facts.layers.of(ref) for ref in base.classes if isinstance(ref, str)]
-    if any(one is not None and not one.wraps and one.array(name) for one in known):
-        return False  # `m.bias` of what is an nn.Sequential or an nn.Linear
-    return all(d is not None and not _has_method(frame, d.name, name) for d in layers)
-
-
-def _wraps(frame: Frame, base: Module) -> bool:
-    """Whether a layer has what the one has that it is given: `weight_norm(layer)`."""
-    book = frame.facts.rulebook
-    return any(book.wraps(one) for ref in base.classes if (one := book.layer(ref)) is not None)
-
-
-def _is_of_wrapper(frame: Frame, base: Module, name: str) -> bool:
-    """Whether a layer around another one has an array of its own: `weight_norm(layer).weight_g`."""
-    layers = [frame.facts.layers.of(ref) for ref in base.classes if isinstance(ref, str)]
-    return any(one is not None and one.array(name) and name != one.wraps for one in layers)
+def _is_always_set(frame: Frame, cls: program.Class, name: str) -> bool:
+    """Whether a constructor sets an attribute in any case, in the place of what one above sets."""
+    init = frame.facts.project.find(cls, "__init__")
+    return init is not None and sets(init.body, name, init.receiver)
 
 
 def computed(frame: Frame, base: Module, pattern: str) -> Value:

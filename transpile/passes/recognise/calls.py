@@ -170,8 +170,16 @@ def _method_of_module(
     elif not torch_method(value.name) or value.name.startswith("_"):
         owners = scene.values.facts.owners.get(value.name, ())  # `_layers` is the project's
         several = receiver.open or len(receiver.classes) > 1
-        if several and any(scene.project.is_module(cls) for cls in owners):
+        theirs = several and any(scene.project.is_module(cls) for cls in owners)
+        if theirs or receiver.is_self and _is_part_of_layer(scene, value.name):
             _run(scene, node)
+
+
+def _is_part_of_layer(scene: Scene, name: str) -> bool:
+    """Whether `self._sa_block` is what a layer of torch's has that the class is below."""
+    found = scene.modules.find(scene.cls, name) if scene.cls is not None else None
+    owner = found.owner if found is not None else None
+    return owner is not None and scene.modules.is_library(owner)
 
 
 def _to_object(function: Attribute) -> None:

@@ -1,0 +1,61 @@
+"""What torch's layers hold and do, asked for by classes below them that run them their own way."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class MyLayer(nn.TransformerEncoderLayer):
+    def __init__(self, d_model, nhead, dim_feedforward=8, dropout=0.0, activation=F.relu, batch_first=False, norm_first=False, device=None, dtype=None):
+        factory_kwargs = {"device": device, "dtype": dtype}
+        super().__init__(d_model=d_model, nhead=nhead, dim_feedforward=dim_feedforward, dropout=dropout, activation=activation, batch_first=batch_first, norm_first=norm_first, device=device, dtype=dtype)
+        self.gamma = nn.Linear(d_model, d_model)
+        self.sparse = False
+        self.src_mask = None
+
+    def forward(self, src, src_mask=None, src_key_padding_mask=None):
+        x = src
+        if self.norm_first:
+            x = x + self.gamma(self._sa_block(self.norm1(x), src_mask, src_key_padding_mask))
+            x = x + self.gamma(self._ff_block(self.norm2(x)))
+        else:
+            x = self.norm1(x + self.gamma(self._sa_block(x, src_mask, src_key_padding_mask)))
+            x = self.norm2(x + self.gamma(self._ff_block(x)))
+        return x
+
+
+class WSConv(nn.Conv1d):
+    def forward(self, x):
+        w = self.weight
+        w = w - w.mean(dim=(1, 2), keepdim=True)
+        return self._conv_forward(x, w, self.bias)
+
+
+class Rnn(nn.LSTM):
+    def forward(self, x):
+        self.flatten_parameters()
+        out, _ = super().forward(x)
+        return out
+
+
+class Dec(nn.TransformerDecoderLayer):
+    def forward(self, tgt, memory):
+        x = tgt
+        x = x + self._sa_block(self.norm1(x), None, None)
+        x = x + self._mha_block(self.norm2(x), memory, None, None, False)
+        return x + self._ff_block(self.norm3(x))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.l = nn.ModuleList([MyLayer(4, 2, norm_first=f, batch_first=True) for f in (True, False)])
+        self.c = WSConv(3, 3, 3, padding=1)
+        self.r = Rnn(4, 4)
+        self.d = Dec(4, 2, 8, dropout=0.0)
+
+    def forward(self, x, y):
+        for layer in self.l:
+            x = layer(x[None])[0]
+        x = self.c(x[None])[0]
+        return self.d(self.r(x), y)
