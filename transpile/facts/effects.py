@@ -229,6 +229,8 @@ class EffectsOf:
                 found.append((run, path))
         if not classes or not holders and len(classes) < len(value.classes):
             return found or None  # what is held is in a list that is not called
+        if not any(self.is_holder(one) for cls in classes for one in self.modules.lineage(cls)):
+            return found  # what a class below nn.TransformerEncoderLayer holds it calls itself
         items = self._calls_of_items(value, path)
         return None if items is None else found + items
 

@@ -46,6 +46,34 @@ class Dec(nn.TransformerDecoderLayer):
         return x + self._ff_block(self.norm3(x))
 
 
+class MyGroupNorm(nn.GroupNorm):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+
+    def forward(self, x):
+        x = x.transpose(1, 2)
+        return super().forward(x).transpose(1, 2)
+
+class Normed(nn.TransformerEncoderLayer):
+    def __init__(self, d_model, nhead, group_norm=0, norm_out=False, device=None, dtype=None):
+        factory_kwargs = {"device": device, "dtype": dtype}
+        super().__init__(d_model=d_model, nhead=nhead, dim_feedforward=8, dropout=0.0, batch_first=True, norm_first=True, device=device, dtype=dtype)
+        if group_norm:
+            self.norm1 = MyGroupNorm(int(group_norm), d_model, **factory_kwargs)
+            self.norm2 = MyGroupNorm(int(group_norm), d_model, **factory_kwargs)
+        self.norm_out = None
+        if self.norm_first & norm_out:
+            self.norm_out = MyGroupNorm(num_groups=int(norm_out), num_channels=d_model)
+
+    def forward(self, src, src_mask=None, src_key_padding_mask=None):
+        x = src
+        x = x + self._sa_block(self.norm1(x), src_mask, src_key_padding_mask)
+        x = x + self._ff_block(self.norm2(x))
+        if self.norm_out:
+            x = self.norm_out(x)
+        return x
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -53,9 +81,10 @@ class Net(nn.Module):
         self.c = WSConv(3, 3, 3, padding=1)
         self.r = Rnn(4, 4)
         self.d = Dec(4, 2, 8, dropout=0.0)
+        self.n, self.m = Normed(4, 2), Normed(4, 2, group_norm=2, norm_out=True)
 
     def forward(self, x, y):
         for layer in self.l:
             x = layer(x[None])[0]
-        x = self.c(x[None])[0]
+        x = self.c(self.m(self.n(x[None])))[0]
         return self.d(self.r(x), y)
