@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ...facts.values.lattice import Module
+from ...facts.values.lattice import Function as FunctionValue
+from ...facts.values.lattice import Method, Module, Sequence
 from ...model.copy import clone
 from ...model.effects import Support
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
-from ...model.names import dotted, is_name, target_names
+from ...model.names import dotted, is_name, is_target, target_names
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function
 from ...model.statements import Assign, ExpressionStatement, For, While
@@ -99,6 +100,7 @@ def _stays_over(name: Name, statement: Statement) -> bool:
 def _may_move(found: Subscript, statement: Statement, at: Node, function: Function) -> bool:
     """Whether something is put into the list, or it is another one, until a place is reached."""
     path, inside = str(dotted(found.object)), set(statement.walk())
+    inside |= {n for n in at.ancestors() if isinstance(n, Call) and _only_asks(n.function)}
     inner = {n.name for n in function.body.walk() if isinstance(n, Function)}
     seen = False
     for node in function.body.walk():
@@ -116,6 +118,22 @@ def _may_move(found: Subscript, statement: Statement, at: Node, function: Functi
         if isinstance(node, Call) and _may_change(node, path, inner):
             return True
     return False
+
+
+def _only_asks(function: Expression) -> bool:
+    """Whether a method asks its module for nothing but what no layer is: `self.fill(conv)`, which
+    reads `self.factor`."""
+    value = function.value
+    if not isinstance(value, FunctionValue) or value.owner is None:
+        return False
+    method = value.function
+    asked = [n.parent for n in method.body.walk() if is_name(n, method.receiver)]
+    return all(isinstance(a, Attribute) and _is_plain(a) for a in asked)
+
+
+def _is_plain(attribute: Attribute) -> bool:
+    held = isinstance(attribute.value, (Module, Sequence, FunctionValue, Method))
+    return not held and not is_target(attribute)
 
 
 def _is_in(target: Expression, path: str) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from ....facts import host_effects
 from ....facts.bindings.activity import bound
 from ....facts.values.lattice import NONE, UNKNOWN, Module, Sequence, Tensor
+from ....model.copy import clone
 from ....model.effects import Key, Read
 from ....model.expressions import (
     Attribute,
@@ -15,7 +16,7 @@ from ....model.expressions import (
     Name,
     Subscript,
 )
-from ....model.names import is_target, target_names
+from ....model.names import is_target, names_in, target_names
 from ....model.node import Expression, Node, Statement
 from ....model.program import Function
 from ....model.statements import Assign, Block, Pass
@@ -127,6 +128,36 @@ def made_once(function: Function) -> Iterator[tuple[str, Assign]]:
         if name in found and name not in given and len(assigns) == 1:
             if isinstance(assigns[0].targets[0], Name) and not assigns[0].operator:
                 yield name, assigns[0]
+
+
+def join_rebound(function: Function) -> None:
+    """`w = draw(key, shape)`, `w = repeat(w, "o -> (o r)")`: a random array that a name is given
+    step by step is made in one, so that it can be made later."""
+    bindings: dict[str, list[Assign]] = {}
+    for assign in function.nodes(Assign):
+        for name in bound(assign):
+            bindings.setdefault(name, []).append(assign)
+    for name, assigns in bindings.items():
+        if any(isinstance(n, Key) for a in assigns for n in a.walk()):
+            for first, then in zip(assigns, assigns[1:]):
+                _join(name, first, then)
+
+
+def _join(name: str, first: Assign, then: Assign) -> None:
+    """Write what a name is given where the next assignment of it asks for that."""
+    block, value = first.parent, first.expression
+    if not isinstance(block, Block) or then.parent is not block or value is None:
+        return
+    if any(a.operator or not isinstance(a.targets[0], Name) for a in (first, then)):
+        return
+    between = block.body[block.body.index(first) + 1 : block.body.index(then)]
+    if not all(isinstance(s, Assign) and names_in(value).isdisjoint(bound(s)) for s in between):
+        return
+    reads = [n for s in (*between, then) for n in s.walk() if isinstance(n, Name) and n.id == name]
+    reads = [n for n in reads if not is_target(n)]
+    if len(reads) == 1 and reads[0] in set(then.walk()):
+        reads[0].replace(clone(value))
+        take_out(first)
 
 
 def is_of_list(method: Expression) -> bool:

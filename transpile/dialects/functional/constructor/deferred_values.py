@@ -32,7 +32,7 @@ from ...reports import Reports
 from ...sharing.ties import UNSEEN
 from ...threading.keys import Form, Keys
 from ..plan import Plan
-from .arrays import LISTS, filling, holds_params, is_of_list, made_once, take_out
+from .arrays import LISTS, filling, holds_params, is_of_list, join_rebound, made_once, take_out
 from .captured_defaults import Kept
 from .events import Events, declares_none
 from .init_methods import draws
@@ -49,6 +49,8 @@ class PutOff(Form):
         self.function, self.events = function, events
         self.plan, self.reports = plan, reports
         self._taken = taken(function)
+        if events.put_off:
+            join_rebound(function)
         self._made = dict(made_once(function))  # arrays under names of their own
         self.kept = Kept(function, events.self_name, plan)
         self._drawn: dict[str, list[Name]] = {}
@@ -292,8 +294,5 @@ class PutOff(Form):
 
 def _is_made(value: Expression) -> bool:
     """Whether it is written as made later already."""
-    return (
-        isinstance(value, Call)
-        and isinstance(value.function, Support)
-        and (value.function.name in ("Parameter", "Buffer"))
-    )
+    made = value.function if isinstance(value, Call) else None
+    return isinstance(made, Support) and made.name in ("Parameter", "Buffer")
