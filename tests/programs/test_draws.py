@@ -55,10 +55,7 @@ TURNS = {
 }  # fmt: skip
 
 
-LEFT = pytest.mark.xfail(strict=True, reason="what an inner clause of a comprehension goes over has no key of its turn: internal-error")
-
-
-@pytest.mark.parametrize("name", [pytest.param(n, marks=LEFT) if n == "what is gone over inside" else n for n in TURNS])
+@pytest.mark.parametrize("name", TURNS)
 def test_turns_draw_for_themselves(name):
     f, code = _converted(TURNS[name])
     draws = np.asarray([np.asarray(d).ravel() for d in f(jnp.ones(()), key=jax.random.key(0))])

@@ -74,11 +74,24 @@ class Normed(nn.TransformerEncoderLayer):
         return x
 
 
+class Gained(nn.Conv1d):
+    def __init__(self):
+        super().__init__(3, 3, 1)
+        self.gain = nn.Parameter(torch.ones(1) * 2)
+
+    def _conv_forward(self, x, weight, bias):
+        return super()._conv_forward(x, weight * self.gain, bias)
+
+class Doubled(nn.Conv1d):
+    def forward(self, x):
+        return self._conv_forward(x, self.weight * 2, self.bias)
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.l = nn.ModuleList([MyLayer(4, 2, norm_first=f, batch_first=True) for f in (True, False)])
-        self.c = WSConv(3, 3, 3, padding=1)
+        self.c = nn.Sequential(WSConv(3, 3, 3, padding=1), Gained(), Doubled(3, 3, 1))
         self.r = Rnn(4, 4)
         self.d = Dec(4, 2, 8, dropout=0.0)
         self.n, self.m = Normed(4, 2), Normed(4, 2, group_norm=2, norm_out=True)
