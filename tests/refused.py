@@ -80,7 +80,6 @@ REFUSED: dict[str, list[str]] = {
     ],
     "a draw that arrays are made of in several steps": [
         "programs/test_initial_values.py::test_a_drawn_value_is_made_where_the_key_is[of two draws]",
-        "programs/test_initial_values.py::test_a_drawn_value_is_made_where_the_key_is[repeated]",
     ],
     "initialisers that are values, names in a table, or methods of objects": [
         "programs/test_initializers.py::test_a_function_that_tells_none_is_asked_of_init",
