@@ -27,6 +27,28 @@ def cache_fn(f):
     return cached_fn
 
 
+def by_key(f):
+    made = {}
+
+    def get(_cache=True, key=None):
+        if key in made:
+            return made[key]
+        result = f()
+        made[key] = result
+        return result
+
+    return get
+
+
+def counted(f):
+    def get(_cache=True):
+        seen = {}
+        seen["n"] = 1
+        return f() if seen["n"] else None
+
+    return get
+
+
 def plain(f):
     def inner(*args, **kwargs):
         return f(*args, **kwargs)
@@ -49,6 +71,8 @@ _CASES = {
     "get, other = map(cache_fn, (lambda: nn.Linear(dim, dim), lambda: nn.ReLU()))": 1,
     "get = lambda: nn.Linear(dim, dim)\nget = cache_fn(get)": 1,
     "get = lambda _cache: make(dim)": 1,
+    "get, other = (by_key(f) for f in (lambda: nn.Linear(dim, dim), lambda: nn.ReLU()))": 1,
+    "get = counted(lambda: nn.Linear(dim, dim))": 0,
     "get = plain(lambda _cache: nn.Linear(dim, dim))": 0,
     "get = lambda _cache: nn.Linear(dim, dim)": 0,
 }

@@ -17,7 +17,7 @@ from ...facts.values.lattice import UNKNOWN, External, Mapping, Module, Sequence
 from ...facts.values.lattice import Function as FunctionValue
 from ...model.effects import PARAM, Declare, New
 from ...model.expressions import Attribute, Call, Name, Starred, Subscript
-from ...model.names import dotted, last_word, text
+from ...model.names import dotted, is_target, last_word, names_assigned, text
 from ...model.node import Expression, Node
 from ...model.program import Class, Function
 from ...model.statements import Assign, Declaration, Delete, Return
@@ -221,7 +221,17 @@ def _keeps(function: Function) -> bool:
         return True
     kept = {name for d in function.nodes(Declaration) for name in d.names}
     returned = (r.expression for r in function.nodes(Return))
-    return any(isinstance(value, Name) and value.id in kept for value in returned)
+    if any(isinstance(value, Name) and value.id in kept for value in returned):
+        return True
+    stored = {dotted(item.object) for item in _items(function) if is_target(item)}
+    asked = {dotted(item.object) for item in _items(function) if not is_target(item)}
+    own = {*names_assigned(function.body), *(p.name for p in function.parameters)}
+    return bool((stored & asked) - own - {None})
+
+
+def _items(function: Function) -> Iterator[Subscript]:
+    """`made[key]` of a dict by a name: of one that is around, it stays from call to call."""
+    return (n for n in function.nodes(Subscript) if isinstance(n.object, Name))
 
 
 def report_shared(plan: Plan, reports: Reports, together: bool = True) -> None:
