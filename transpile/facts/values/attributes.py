@@ -220,16 +220,17 @@ def _of_instance(frame: Frame, cls: program.Class, name: str) -> Value | None:
     if isinstance(value, Function) and facts.project.is_property(value.function):
         functions.note_call(frame, value.function)
         value = functions.result(frame, value.function)
+    above = facts.layers_of(cls)
     if value is None:
-        layers = [layer for layer in facts.layers_of(cls) if layer.array(name)]
+        layers = [layer for layer in above if layer.array(name)]
         if layers:
             return Tensor(param=True, none=any(name in layer.optional for layer in layers))
-    if value is None or isinstance(value, Module) and not _is_always_set(frame, cls, name):
-        part = next(
-            (p for layer in facts.layers_of(cls) if (p := part_of(frame, layer, name))), None
-        )
-        return join(part, value) if part is not None and value is not None else part or value
-    return value
+    parts = (part_of(frame, layer, name) for layer in above)
+    part = next(filter(None, parts), None)
+    if part is None or value is None:
+        return value if part is None else part
+    replaced = not isinstance(value, Module) or _is_always_set(frame, cls, name)
+    return value if replaced else join(part, value)
 
 
 def _is_always_set(frame: Frame, cls: program.Class, name: str) -> bool:
