@@ -17,7 +17,7 @@ from ..model.node import Expression
 from ..model.program import Class, Function, Scope
 from ..model.project import Project
 from ..model.statements import Assign
-from ..model.unpacking import pairs
+from ..model.unpacking import each_pair
 from .equal_layers import are_equal
 from .library import Library
 from .nullness import possibly_none
@@ -226,12 +226,11 @@ def _set(method: Function) -> Iterator[tuple[str, str, Expression]]:
         if isinstance(statement, Declare):
             if statement.expression is not None:
                 yield statement.name, statement.kind, statement.expression
-        elif statement.expression is not None and not statement.operator:
-            for target in statement.targets:
-                for name, value in pairs(target, statement.expression):
-                    if isinstance(name, Attribute) and is_name(name.object, first):
-                        if name.name != "__dict__":  # which every object has
-                            yield name.name, FIELD, value
+            continue
+        for name, value in each_pair(statement):
+            if isinstance(name, Attribute) and is_name(name.object, first):
+                if name.name != "__dict__":  # which every object has
+                    yield name.name, FIELD, value
 
 
 def _note(found: dict[str, Field], name: str, kind: str, value: Expression) -> None:

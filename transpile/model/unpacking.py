@@ -4,6 +4,14 @@ from collections.abc import Iterator
 
 from .expressions import Display
 from .node import Expression
+from .statements import Assign
+
+
+def each_pair(assign: Assign) -> Iterator[tuple[Expression, Expression]]:
+    """Each target of an assignment with its value; nothing of `x += y`, and of `x: int`."""
+    if assign.expression is not None and not assign.operator:
+        for target in assign.targets:
+            yield from pairs(target, assign.expression)
 
 
 def pairs(target: Expression, value: Expression) -> Iterator[tuple[Expression, Expression]]:

@@ -18,7 +18,7 @@ from ...model.node import Expression
 from ...model.operators import Binary, Conditional, sides
 from ...model.program import Class, Function
 from ...model.statements import Assign
-from ...model.unpacking import pairs
+from ...model.unpacking import each_pair
 
 _WHOLE = frozenset(("+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>"))
 
@@ -45,8 +45,8 @@ def begun(cls: Class, given: Callable[[Expression], str]) -> dict[str, Begun]:
         _note(found, declare.name, Begun("number" in given(value), unmade))
     for write in writes:
         name = write.target.name
-        assigned = _assigned(write)
-        told = Begun(fraction=not _is_whole(assigned, name), size=is_size(assigned))
+        value = assigned(write)
+        told = Begun(fraction=not _is_whole(value, name), size=is_size(value))
         _note(found, name, told)
     return found
 
@@ -55,17 +55,15 @@ def _note(found: dict[str, Begun], name: str, more: Begun) -> None:
     found[name] = Begun(*map(any, zip(found.get(name, Begun()), more)))
 
 
-def _assigned(write: Write) -> Expression:
+def assigned(write: Write) -> Expression:
     """What a write gives: of `value_1`, made of `n, self.width = x.shape[0], x.shape[1]`, that."""
     value, function = write.value, write.nearest(Function)
     if not isinstance(value, Name) or function is None:
         return value
     found = [
-        given
+        made
         for assign in function.nodes(Assign)
-        for target in assign.targets
-        if assign.expression is not None and not assign.operator
-        for name, given in pairs(target, assign.expression)
+        for name, made in each_pair(assign)
         if isinstance(name, Name) and name.id == value.id
     ]
     return found[0] if len(found) == 1 else value

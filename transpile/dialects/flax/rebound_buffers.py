@@ -4,12 +4,13 @@ self.mean = x.mean(0)      →    self.mean.set_value(x.mean(axis=0))
 """
 
 from ...facts.shapes.syntactic_sizes import is_size
-from ...facts.values.lattice import MISSING, NARROW, Static, Tensor
+from ...facts.values.lattice import NARROW, Static, Tensor
 from ...model.control_flow import Cond, Loop, Scan
 from ...model.effects import Write
-from ...model.expressions import Attribute, Call, Name, Slice, Subscript
+from ...model.expressions import Attribute, Call, Slice, Subscript
 from ...model.names import index_parts
 from ...model.node import Expression
+from .initial_values import assigned
 from .lowering import Lowering
 
 _WHOLE = ("i", "u", "b")
@@ -61,13 +62,6 @@ def _may_gain_dims(low: Lowering, node: Write) -> bool:
     size of Python's."""
     cls, value = low.cls(node), node.value
     plain = isinstance(value, Call) and not value.arguments  # `y.mean()`
-    if cls is None or plain or isinstance(value.value, Static) and not _may_be_size(value):
+    if cls is None or plain or isinstance(value.value, Static) and not is_size(assigned(node)):
         return False
     return not _is_carried(node) and low.plan.begun(cls, node.target.name).number
-
-
-def _may_be_size(value: Expression) -> bool:
-    """`x.shape[1]`, and a name that may stand for it: `rows, width = x.shape`."""
-    known = value.value
-    unknown = isinstance(known, Static) and known.const is MISSING
-    return is_size(value) or isinstance(value, Name) and unknown

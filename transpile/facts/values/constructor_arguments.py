@@ -10,7 +10,7 @@ from ...model.node import Expression, Node
 from ...model.operators import Boolean, Compare, Conditional, Unary, sides
 from ...model.program import Function
 from ...model.statements import Assign, ExpressionStatement, If
-from ...model.unpacking import pairs
+from ...model.unpacking import each_pair
 from .frame import Frame
 
 # Methods of modules that give the module.
@@ -84,9 +84,7 @@ def _calls_kept(frame: Frame, is_kept: Callable[[Expression], bool]) -> bool:
     kept = {
         target.name
         for assign in everywhere(function, Assign)
-        for whole in assign.targets
-        if assign.expression is not None
-        for target, value in pairs(whole, assign.expression)
+        for target, value in each_pair(assign)
         if isinstance(target, Attribute) and dotted(target.object) == project.self_name(function)
         if any(map(is_kept, sides(value)))
     }

@@ -28,7 +28,7 @@ from ...model.names import target_names
 from ...model.node import Expression
 from ...model.operators import Boolean, Compare, Conditional
 from ...model.statements import Assign, For, Return, With
-from ...model.unpacking import pairs
+from ...model.unpacking import each_pair
 from ..pass_ import Changes
 
 _KEPT = (
@@ -227,11 +227,9 @@ def _named(function: program.Function) -> dict[str, list[Expression]]:
     """What each name is bound to, or a part of: `w = self.fc.weight`, `a, b = z[0], z[1]`,
     `for row in z`."""
     found: dict[str, list[Expression]] = {}
-    given = [(loop.target, loop.iterable) for loop in function.nodes(For)]
-    for node in function.nodes(Assign):
-        if node.expression is not None and not node.operator:
-            given += [pair for target in node.targets for pair in pairs(target, node.expression)]
-    for target, value in given:
+    bound = [(loop.target, loop.iterable) for loop in function.nodes(For)]
+    bound += [pair for assign in function.nodes(Assign) for pair in each_pair(assign)]
+    for target, value in bound:
         for name in target_names(target):
             found.setdefault(name, []).append(value)
     return found
