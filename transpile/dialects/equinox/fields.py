@@ -153,18 +153,18 @@ class Fields:
         classes = self.modules.classes_of(made.refs)
         if len(classes) != 1 or not self.modules.is_library(classes[0]):
             return ANY
-        name = classes[0].name
-        return ANY if name == "Module" else OWN.get(name, f"{self.prefix}{name}")
+        return ANY if classes[0].name == "Module" else self._of_layer(classes[0].name)
 
     def _built(self, call: New) -> str:
         name = built_name(call)
         if name == "ModuleList" and call.arguments:
             return self._listed(call.arguments[0])
-        if name in OWN:
-            return OWN[name]
         if name is not None:
-            return "eqx.Module" if name == "Module" else f"{self.prefix}{name}"
+            return "eqx.Module" if name == "Module" else self._of_layer(name)
         return dotted(call.function) if self._is_class(call.function) else ANY  # type: ignore[return-value]
+
+    def _of_layer(self, name: str) -> str:
+        return OWN.get(name, f"{self.prefix}{name}")
 
     def _is_class(self, function: Expression) -> bool:
         """Whether a name in a constructor is that of a class: of no parameter, and nothing that the

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ...facts.bindings.activity import bound
+from ...facts.bindings.activity import by_name
 from ...model.effects import New
 from ...model.expressions import (
     Attribute,
@@ -23,10 +23,7 @@ class Names:
 
     def __init__(self, nodes: Iterable[Node]) -> None:
         self._order = {node: i for i, node in enumerate(nodes)}
-        self.bindings: dict[str, list[Assign]] = {}
-        for assign in (n for n in self._order if isinstance(n, Assign)):
-            for name in bound(assign):
-                self.bindings.setdefault(name, []).append(assign)
+        self.bindings = by_name(n for n in self._order if isinstance(n, Assign))
         self._loops = [n for n in self._order if isinstance(n, For)][::-1]
         self._last: dict[object, Expression | None] = {}  # what is behind the names in `source`
 

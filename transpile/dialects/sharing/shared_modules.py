@@ -12,12 +12,13 @@ two modules is reported. In Equinox each place has arrays of its own: all of it 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from ...facts.bindings.activity import free
 from ...facts.modules import SUBMODULE
 from ...facts.values.lattice import UNKNOWN, External, Mapping, Module, Sequence, is_param
 from ...facts.values.lattice import Function as FunctionValue
 from ...model.effects import PARAM, Declare, New
 from ...model.expressions import Attribute, Call, Name, Starred, Subscript
-from ...model.names import dotted, is_target, last_word, names_assigned, text
+from ...model.names import dotted, is_target, last_word, text
 from ...model.node import Expression, Node
 from ...model.program import Class, Function
 from ...model.statements import Assign, Declaration, Delete, Return
@@ -223,15 +224,11 @@ def _keeps(function: Function) -> bool:
     returned = (r.expression for r in function.nodes(Return))
     if any(isinstance(value, Name) and value.id in kept for value in returned):
         return True
-    stored = {dotted(item.object) for item in _items(function) if is_target(item)}
-    asked = {dotted(item.object) for item in _items(function) if not is_target(item)}
-    own = {*names_assigned(function.body), *(p.name for p in function.parameters)}
-    return bool((stored & asked) - own - {None})
-
-
-def _items(function: Function) -> Iterator[Subscript]:
-    """`made[key]` of a dict by a name: of one that is around, it stays from call to call."""
-    return (n for n in function.nodes(Subscript) if isinstance(n.object, Name))
+    # `made[key]` of a dict that is around, which stays from call to call
+    items = [(n, n.object.id) for n in function.nodes(Subscript) if isinstance(n.object, Name)]
+    stored = {name for item, name in items if is_target(item)}
+    asked = {name for item, name in items if not is_target(item)}
+    return not (stored & asked).isdisjoint(free(function))
 
 
 def report_shared(plan: Plan, reports: Reports, together: bool = True) -> None:

@@ -72,6 +72,15 @@ def bound(node: Node | None) -> list[str]:
     return list(dict.fromkeys(e.name for e in events(node) if e.kind is Kind.BIND))
 
 
+def by_name(assigns: Iterable[Assign]) -> dict[str, list[Assign]]:
+    """The assignments that bind each name, in their order."""
+    found: dict[str, list[Assign]] = {}
+    for assign in assigns:
+        for name in bound(assign):
+            found.setdefault(name, []).append(assign)
+    return found
+
+
 def free(function: Function | Lambda | Class) -> list[str]:
     """The names that a function reads and does not bind: those of the scopes around it."""
     body = list(events(function.body))

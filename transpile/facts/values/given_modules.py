@@ -25,7 +25,7 @@ def of_declared(frame: Frame, parameter: Parameter, declared: Module, seen: Valu
 def of_modules(frame: Frame, parameter: Parameter, seen: Module) -> Module:
     """The modules that a constructor takes: those that the project gives, and others."""
     found = beside_others(seen)
-    frame.facts.note({parameter.name: found}, "assumed", frame.function)
+    assume(frame, parameter, found)
     return found
 
 
@@ -38,7 +38,7 @@ def beside_others(seen: Module) -> Module:
 def of_list(frame: Frame, parameter: Parameter, listed: Module) -> Sequence:
     """A list of modules that a constructor takes: those that the project gives, and others."""
     found = Sequence(beside_others(listed), loose=True)
-    frame.facts.note({parameter.name: found}, "assumed", frame.function)
+    assume(frame, parameter, found)
     return found
 
 
@@ -53,5 +53,10 @@ def given_none(frame: Frame, parameter: Parameter) -> Value:
     if not makes_called(frame, parameter.name):
         return UNKNOWN
     made = Class(Open("torch.nn.Identity", checked=True))
-    frame.facts.note({parameter.name: made}, "assumed", frame.function)
+    assume(frame, parameter, made)
     return made
+
+
+def assume(frame: Frame, parameter: Parameter, value: Value) -> None:
+    """Note what dialects see to: that nothing else is given which takes more."""
+    frame.facts.note({parameter.name: value}, "assumed", frame.function)

@@ -10,7 +10,7 @@ from .containers_by_use import gone_over_for_dicts, used_as_dicts, used_as_lists
 from .default_kinds import of_kind
 from .dims_by_use import by_use
 from .frame import Env, Frame
-from .given_modules import given_none, of_declared, of_list, of_modules
+from .given_modules import assume, given_none, of_declared, of_list, of_modules
 from .joins import is_beyond, join, one_of
 from .lattice import (
     BACKWARD_CONTEXT,
@@ -209,7 +209,7 @@ def _of_classes(frame: Frame, parameter: Parameter, default: Value, seen: Value 
         found = Class(made)
     calls = frame.facts.read("parameters", frame.function)
     if seen in (None, NONE) or is_open(seen) or "**" in calls:
-        frame.facts.note({parameter.name: found}, "assumed", frame.function)
+        assume(frame, parameter, found)
     return found
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from ....facts import host_effects
-from ....facts.bindings.activity import bound
+from ....facts.bindings.activity import bound, by_name
 from ....facts.values.lattice import NONE, UNKNOWN, Module, Sequence, Tensor
 from ....model.copy import clone
 from ....model.effects import Key, Read
@@ -119,12 +119,8 @@ def filling(name: Name) -> Expression | None:
 def made_once(function: Function) -> Iterator[tuple[str, Assign]]:
     """The arrays that a function binds to a name of their own, once."""
     found = arrays_of(function)
-    bindings: dict[str, list[Assign]] = {}
-    for assign in function.nodes(Assign):
-        for name in bound(assign):
-            bindings.setdefault(name, []).append(assign)
     given = {p.name for p in function.parameters}
-    for name, assigns in bindings.items():
+    for name, assigns in by_name(function.nodes(Assign)).items():
         if name in found and name not in given and len(assigns) == 1:
             if isinstance(assigns[0].targets[0], Name) and not assigns[0].operator:
                 yield name, assigns[0]
@@ -133,11 +129,7 @@ def made_once(function: Function) -> Iterator[tuple[str, Assign]]:
 def join_rebound(function: Function) -> None:
     """`w = draw(key, shape)`, `w = repeat(w, "o -> (o r)")`: a random array that a name is given
     step by step is made in one, so that it can be made later."""
-    bindings: dict[str, list[Assign]] = {}
-    for assign in function.nodes(Assign):
-        for name in bound(assign):
-            bindings.setdefault(name, []).append(assign)
-    for name, assigns in bindings.items():
+    for name, assigns in by_name(function.nodes(Assign)).items():
         if any(isinstance(n, Key) for a in assigns for n in a.walk()):
             for first, then in zip(assigns, assigns[1:]):
                 _join(name, first, then)
