@@ -5,11 +5,18 @@
 
 from collections.abc import Iterator
 
+from ..model.effects import Read, Write
 from ..model.expressions import Attribute, Call, ForClause, Name, Subscript
 from ..model.node import Expression, Node
 from ..model.program import Class, Function
-from ..model.statements import Assign, For
-from .values.lattice import Module
+from ..model.statements import Assign, Delete, For
+from .values.lattice import Module, Tensor
+
+WRITING = (Write, Assign, Delete, Call)
+# methods of lists and dicts that change what these hold
+_CHANGING = frozenset(
+    "append appendleft clear extend insert pop popitem popleft remove setdefault update".split()
+)
 
 
 def path_of(node: Expression | None) -> str | None:
@@ -84,3 +91,27 @@ def paths_given(
         name = word if word is not None else names.pop(0) if names else None
         if name is not None:
             yield name, path_of(argument)
+
+
+def arrays_written(node: Node) -> Iterator[Read]:
+    """The arrays of modules that a node writes, the lists and dicts of such included whose entries
+    it sets, `self.sums["b"] = x`, `self.seen.append(x)`. What a walk over params binds is none."""
+    targets = node.targets if isinstance(node, (Assign, Delete)) else []
+    written: list[Expression] = [t.object for t in targets if isinstance(t, Subscript)]
+    if isinstance(node, Write):
+        written = [node.target]
+    elif (held := container_changed(node)) is not None:
+        written = [held]
+    for one in written:
+        while isinstance(one, Subscript):
+            one = one.object
+        if isinstance(one, Read):
+            yield one
+
+
+def container_changed(node: Node) -> Expression | None:
+    """The list or dict that a call changes by a method of it: `seen` of `seen.append(x)`."""
+    function = node.function if isinstance(node, Call) and node.__class__ is Call else None
+    if not isinstance(function, Attribute) or function.name not in _CHANGING:
+        return None
+    return None if isinstance(function.object.value, Tensor) else function.object

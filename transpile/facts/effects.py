@@ -8,14 +8,23 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Iterator, Set
 
-from ..model.effects import NO_EFFECTS, Apply, Effects, Key, Mode, New, Read, Write
-from ..model.expressions import Attribute, Call, Name, Subscript
+from ..model.effects import NO_EFFECTS, Apply, Effects, Key, Mode, New, Read
+from ..model.expressions import Attribute, Call, Name
 from ..model.names import dotted
 from ..model.node import Expression, Node
 from ..model.program import Class, Function, within
 from ..model.rulebook import Rulebook
 from ..model.statements import Assign
-from .array_paths import path_of, path_of_owner, paths_given, places_of, rooted, roots_of
+from .array_paths import (
+    WRITING,
+    arrays_written,
+    path_of,
+    path_of_owner,
+    paths_given,
+    places_of,
+    rooted,
+    roots_of,
+)
 from .calls import applied
 from .host_effects import Host
 from .modules import Modules
@@ -151,9 +160,10 @@ class EffectsOf:
         kind = node.__class__
         if kind is Read:
             return Effects(reads=places_of(node, roots))
-        if kind is Write or kind is Assign:
+        if kind in WRITING:
             places = [places_of(read, roots) for read in arrays_written(node)]
-            return Effects(writes=frozenset().union(*places)) if places else NO_EFFECTS
+            if places or kind is not Call:
+                return Effects(writes=frozenset().union(*places))
         if kind is Key:
             return Effects(draws=True)
         if kind is Mode:
@@ -261,20 +271,6 @@ class EffectsOf:
     def _items(self, value: Module) -> Iterator[Module]:
         values = [v for _, v in value.items] if value.items is not None else [value.element]
         yield from (v for v in values if isinstance(v, Module))
-
-
-def arrays_written(node: Node) -> Iterator[Read]:
-    """The arrays of modules that a statement writes, the lists and dicts of such included whose
-    entries it sets: `self.sums["b"] = x`. What a walk over params binds is none."""
-    targets = node.targets if node.__class__ is Assign else []
-    written: list[Expression] = [t.object for t in targets if isinstance(t, Subscript)]
-    if isinstance(node, Write):
-        written = [node.target]
-    for one in written:
-        while isinstance(one, Subscript):
-            one = one.object
-        if isinstance(one, Read):
-            yield one
 
 
 def _last_word(function: Expression) -> str | None:

@@ -21,10 +21,11 @@ from ...source.lower_ast import expression
 from ..sharing.list_growth import added, grown, holds_arrays, is_array, is_list, is_part_of_list
 from ..sharing.ties import UNSEEN, below
 from .containers import keeps_modules, tell
-from .initial_values import Begun
+from .initial_values import Begun, is_container
 from .lowering import Lowering, nnx, whole
 from .program import RUNNING, dotted_read
-from .rebound_buffers import changes_shape, changes_type
+from .reads import holds_container
+from .rebound_buffers import changes_shape, changes_type, set_whole
 
 IN_PLACE = {"add": "+", "multiply": "*", "divide": "/"}
 
@@ -171,13 +172,15 @@ def write(low: Lowering, node: Write) -> None:
     changed = stored_types.becomes_another(low.plan.modules, _holders(low, node), node)
     changed = changed or own and changes_type(low, node)
     shaped = changed or own and node.bound and changes_shape(low, node)
+    contains = is_container(value) or holds_container(low, target)
     if node.detached and (isinstance(target, Name) or target.kind == "param"):
         if low.unit(node) not in low.plan.building:
             low.edits.change(node, lambda n: _set_data(low, n))
             return
     same = isinstance(value, Binary) and isinstance(value.left, Read)
     augmented = same and path is not None and dotted_read(value.left) == path  # type: ignore[attr-defined]
-    augmented = augmented and (not late or isinstance(value.value, Tensor)) and not changed
+    augmented = augmented and (not late or isinstance(value.value, Tensor))
+    augmented = augmented and not changed and not contains
     put = (
         isinstance(value, Put) and isinstance(value.base, Read) and dotted_read(value.base) == path
     )
@@ -202,13 +205,14 @@ def write(low: Lowering, node: Write) -> None:
             operator = IN_PLACE.get(value.how, "")
             made = Assign([Subscript(target, value.index)], _detached(node, value.new), operator)
         elif shaped or late:
-            setter = Attribute(target, "set_value")
-            made = ExpressionStatement(Call(setter, [_detached(node, value)]))
+            made = set_whole(target, _detached(node, value))
         elif first:
             made = Assign([target], Call(low.support("Constant"), [_detached(node, value)]))
         elif begins is not None:
             kept = begins.kind, begins.name, begins.persistent
             made = Assign([target], _variable(low, *kept, _detached(node, value)))
+        elif contains:
+            made = set_whole(target, value)
         else:
             made = Assign([whole(target)], _detached(node, value))
         node.replace(made if tied is None else _where_tied(made, path, owner))

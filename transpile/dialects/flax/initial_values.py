@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ...facts.shapes.syntactic_sizes import is_size
-from ...facts.values.lattice import Static, Tensor
+from ...facts.values.lattice import Mapping, Sequence, Static, Tensor
 from ...model.constants import is_none
 from ...model.effects import Declare, Write
 from ...model.expressions import Attribute, Name
@@ -30,6 +30,7 @@ class Begun(NamedTuple):
     unmade: bool = False
     fraction: bool = False  # it may be given fractions, which an array of integers would drop
     size: bool = False  # `self.batch = x.shape[0]`: a number of Python's, which may shape arrays
+    container: bool = False  # `self.seen = []`: no array, of which `[...]` would be the whole
 
 
 def begun(cls: Class, given: Callable[[Expression], str]) -> dict[str, Begun]:
@@ -42,13 +43,19 @@ def begun(cls: Class, given: Callable[[Expression], str]) -> dict[str, Begun]:
         value = declare.expression
         assert value is not None
         unmade = is_none(value) and value.origin is None
-        _note(found, declare.name, Begun("number" in given(value), unmade))
+        number = "number" in given(value)
+        _note(found, declare.name, Begun(number, unmade, container=is_container(value)))
     for write in writes:
         name = write.target.name
         value = assigned(write)
-        told = Begun(fraction=not _is_whole(value, name), size=is_size(value))
-        _note(found, name, told)
+        fraction, contains = not _is_whole(value, name), is_container(value)
+        _note(found, name, Begun(fraction=fraction, size=is_size(value), container=contains))
     return found
+
+
+def is_container(value: Expression) -> bool:
+    """Whether an expression is a list or dict."""
+    return isinstance(value.value, (Mapping, Sequence))
 
 
 def _note(found: dict[str, Begun], name: str, more: Begun) -> None:

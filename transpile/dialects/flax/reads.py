@@ -2,7 +2,7 @@
 about."""
 
 from ...facts.modules import ARRAYS
-from ...facts.values.lattice import UNKNOWN, Method, Tensor, is_anything
+from ...facts.values.lattice import UNKNOWN, Method, Sequence, Tensor, is_anything
 from ...model.constants import is_none
 from ...model.control_flow import Cond
 from ...model.copy import clone
@@ -24,6 +24,7 @@ from ...model.operators import Binary, Boolean, Compare, Conditional, Unary
 from ...model.program import Class
 from ...model.statements import Assign, Block, If, Raise, Return
 from ..sharing.ties import Tied
+from .initial_values import is_container
 from .layers import RENAMED
 from .lowering import Lowering, whole
 from .program import dotted_read
@@ -48,7 +49,9 @@ def read(low: Lowering, node: Read) -> None:
     indexed = isinstance(parent, Subscript) and parent.object is node
     asked = isinstance(parent, Attribute) and parent.name in ASKED
     test, late = _is_test(node), low.plan.late_at(node)
-    if indexed or asked or _is_listed(node) or test and True not in late:
+    if holds_container(low, node) and not asked and not (test and True in late or len(late) > 1):
+        _container(low, node)
+    elif indexed or asked or _is_listed(node) or test and True not in late:
         low.edits.change(node, _plain)
     elif test or _may_be_none(low, node) or True in late and not isinstance(node.value, Tensor):
         held = _value if late == {True} else _array_of
@@ -71,6 +74,29 @@ def _is_copied(node: Read, around: Declare) -> bool:
     """`register_buffer("mean", self.codes.clone())`: another Variable, of the array that was there;
     also under its own name, as in `self.w = nn.Parameter(self.w)`."""
     return around.expression is node and around.kind in ARRAYS
+
+
+def holds_container(low: Lowering, node: Expression) -> bool:
+    """Whether a Variable may hold a list or dict, of which `[...]` is no whole."""
+    unit = low.unit(node)
+    if not isinstance(node, Read) or node.kind == "param" or unit is None:
+        return False
+    classes = low.plan.classes_at(node.object, unit)
+    return is_container(node) or any(low.plan.begun(c, node.name).container for c in classes)
+
+
+def _container(low: Lowering, node: Read) -> None:
+    """`self.seen.append(x)`, which a Variable hands on; the list or dict itself where it is named
+    or gone into, for `get_value()` and `[...]` give a copy, with its keys sorted."""
+    parent = node.parent
+    called = isinstance(parent, Attribute) and parent.name != "copy"
+    entry = isinstance(parent, Subscript) and parent.object is node
+    entry = entry and isinstance(parent.value, Tensor)  # type: ignore[union-attr]
+    if not (called or entry or _is_test(node)):
+        fixed = isinstance(node.value, Sequence) and node.value.tuple
+        word = "get_value" if fixed else "get_raw_value"
+        low.edits.change(node, lambda n: n.wrap(lambda n: Call(Attribute(n, word), [])))
+    low.edits.change(node, _plain)
 
 
 def _plain(node: Read) -> Attribute:

@@ -4,13 +4,22 @@ self.mean = x.mean(0)      →    self.mean.set_value(x.mean(axis=0))
 """
 
 from ...facts.shapes.syntactic_sizes import is_size
-from ...facts.values.lattice import NARROW, Static, Tensor
+from ...facts.values.lattice import NARROW, Sequence, Static, Tensor
 from ...model.control_flow import Cond, Loop, Scan
 from ...model.effects import Write
-from ...model.expressions import Attribute, Call, Slice, Subscript
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Dictionary,
+    Display,
+    Slice,
+    Subscript,
+)
 from ...model.names import index_parts
 from ...model.node import Expression
-from .initial_values import assigned
+from ...model.statements import ExpressionStatement
+from .initial_values import assigned, is_container
 from .lowering import Lowering
 
 _WHOLE = ("i", "u", "b")
@@ -65,3 +74,12 @@ def _may_gain_dims(low: Lowering, node: Write) -> bool:
     if cls is None or plain or isinstance(value.value, Static) and not is_size(assigned(node)):
         return False
     return not _is_carried(node) and low.plan.begun(cls, node.target.name).number
+
+
+def set_whole(target: Expression, value: Expression) -> ExpressionStatement:
+    """`self.h.set_value(v)`, which makes of a list or dict another one, with its keys sorted."""
+    written = isinstance(value, (Display, Comprehension))
+    written = written or isinstance(value, Dictionary) and not value.entries
+    fixed = written or isinstance(value.value, Sequence) and value.value.tuple
+    word = "set_value" if fixed or not is_container(value) else "set_raw_value"
+    return ExpressionStatement(Call(Attribute(target, word), [value]))

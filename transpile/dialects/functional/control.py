@@ -1,12 +1,13 @@
 """Blocks under control of data: on the host, and what they write of params and state."""
 
+from ...facts.array_paths import container_changed
 from ...model.control_flow import Cond, Loop, Repeat, Scan, leave_to_python
 from ...model.copy import clone
 from ...model.effects import Support
-from ...model.expressions import Call, Display, Name, Subscript
+from ...model.expressions import Call, Constant, Display, Name, Subscript
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function
-from ...model.statements import Assign
+from ...model.statements import Assign, Delete
 
 
 def on_host(function: Function) -> None:
@@ -16,7 +17,12 @@ def on_host(function: Function) -> None:
 
 
 def stored(node: Node) -> list[Expression]:
-    """The places that a statement writes into, or a call of what is handed on with its state."""
+    """The places that a statement writes into, or a call: `state["seen"].append(x)`, or one of what
+    is handed on with its state."""
+    if (changed := container_changed(node)) is not None:
+        return [Subscript(clone(changed), Constant(0))]  # some entry
+    if isinstance(node, Delete):
+        return node.targets
     if isinstance(node, Call) and isinstance(node.function, Support):
         part = node.arguments[1:] if node.function.name == "stateful" else []
         return [Subscript(clone(part[0]), clone(part[-1]))] if part else []

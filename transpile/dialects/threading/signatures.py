@@ -7,7 +7,7 @@ dialect edits anything, and does not change while it does.
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ...facts.effects import arrays_written
+from ...facts.array_paths import WRITING, arrays_written
 from ...facts.modules import SPECTRAL_NORMS
 from ...facts.program import ProgramFacts
 from ...facts.values.class_values import is_given
@@ -47,7 +47,7 @@ class Signatures:
             read.name
             for function in self.functions
             if function not in self.building
-            for statement in function.nodes(Write, Assign)
+            for statement in function.nodes(*WRITING)
             for read in arrays_written(statement)
         }
         self.keeping = {f for f in self.functions if self._keeps(f)}  # or call one that does
@@ -222,13 +222,12 @@ class Signatures:
         for node in nodes:
             if isinstance(node, Key):
                 found |= Threads(draws=True)
-            elif isinstance(node, (Write, Assign)) and function not in self.building:
-                is_state = any(map(self.is_state, arrays_written(node)))
-                found |= Threads(is_state, is_state)
             elif isinstance(node, Read) and function not in self.building:
                 found |= Threads(takes=self.is_state(node), params=node.kind in (PARAM, MIXED))
             elif isinstance(node, Mode) and function not in self.building:
                 found |= Threads(mode=True)
+            elif any(map(self.is_state, arrays_written(node))) and function not in self.building:
+                found |= Threads(takes=True, gives=True)
             elif isinstance(node, Call) and self._is_asked(node):
                 threads = self._of_call(node)
                 own = isinstance(node, Apply) and node.training is not None
