@@ -57,6 +57,7 @@ class Facts:
         self.values = SimpleNamespace(given_data=frozenset(), may_be_numpy=lambda scope, name: False)
         self.project = SimpleNamespace(by_star=lambda file: ())
         self.activity = SimpleNamespace(carries=lambda node: None)
+        self.effects = SimpleNamespace(acts=lambda node: False)
 
     def stage(self, scope):
         return self._stage

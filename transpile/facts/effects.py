@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterable, Iterator, Set
 
 from ..model.effects import NO_EFFECTS, Apply, Effects, Key, Mode, New, Read
-from ..model.expressions import Attribute, Call, Name
+from ..model.expressions import Attribute, Call, Name, NamedExpression
 from ..model.names import dotted
 from ..model.node import Expression, Node
 from ..model.program import Class, Function, within
@@ -109,6 +109,12 @@ class EffectsOf:
         Python's draws, an iterator moves on; None where it only computes."""
         nodes = (inner for inner in within([node]) if inner not in besides)
         return next(filter(None, map(self._host.does, nodes)), None)
+
+    def acts(self, node: Expression) -> bool:
+        """Whether an expression that nobody asks for its value must run still, draws left out."""
+        effects = self.of_block(node)
+        named = any(isinstance(inner, NamedExpression) for inner in node.walk())
+        return bool(effects.writes or effects.open or named or self.host(node) is not None)
 
     def draws_on_host(self, call: Call) -> bool:
         """Whether a call draws from a generator of Python or NumPy."""

@@ -10,7 +10,7 @@ from ...facts.program import ProgramFacts
 from ...facts.shapes.leading_dims import Leading
 from ...facts.values.lattice import UNKNOWN, Package, Tensor, Torch, is_traced
 from ...model.effects import Unconverted
-from ...model.expressions import Attribute, Call, Name, Subscript
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
 from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Binary, Boolean, Compare, Unary
@@ -136,7 +136,11 @@ class Conversion:
             self.changes.report("taken-for-granted", node, definition.note)
         self._tell_size(node, name, arguments)
         taken = [*use.binding.given.values(), *use.binding.sizes, *use.binding.rest]
-        self.changes.replace(node, lambda n: n if changed_in_place(use, n) else use.make())
+        given = [a for n, a in use.binding.given.items() if n in definition.unused]
+        lost = [a for a in given if self.facts.effects.acts(a.node)]
+        self.changes.replace(
+            node, lambda n: n if not lost and changed_in_place(use, n) else _after(lost, use.make())
+        )
         below = (argument.node for argument in taken)
         self.visit_compared(below) if _is_cut(node, use) else self.visit_all(below)
 
@@ -213,6 +217,14 @@ class Conversion:
         if new.value is None and isinstance(known(node), Torch):
             new.value = UNKNOWN
         self.changes.replace(node, new)
+
+
+def _after(lost: list[Argument], made: Expression) -> Expression:
+    """What a rule makes, behind the arguments that it takes no notice of, and which do something:
+    `self.norm(x).device` is `(self.norm(x), None)[-1]`."""
+    if not lost:
+        return made
+    return Subscript(Display("tuple", [*(a.now() for a in lost), made]), Constant(-1))
 
 
 def _is_cut(node: Expression, use: Use) -> bool:

@@ -49,19 +49,19 @@ class Use:
         return _Substitution(self).expression(self.result)
 
     def _can_be_inlined(self, result: Expression) -> bool:
-        """Whether no argument would be evaluated twice, or not at all, or in another order than
-        others with effects.
-        """
+        """Whether no argument is evaluated twice, or left out, or in another order than effects."""
         order = [n.id for n in result.walk() if isinstance(n, Name)]
-        for name, argument in self.binding.given.items():
+        unused, given = self.binding.definition.unused, self.binding.given
+        for name, argument in given.items():
             node, count = argument.now(), order.count(name)
-            if count > 1 and not simple(node) or not count and not harmless(node):
+            dropped = not count and name not in unused and not harmless(node)
+            if dropped or count > 1 and not simple(node):
                 return False
         sizes = [p.name for p in self.binding.definition.parameters if p.kind == "sizes"]
         if any(order.count(name) > 1 for name in sizes):
             if not all(simple(argument.now()) for argument in self.binding.sizes):
                 return False
-        active = [name for name, a in self.binding.given.items() if _has_effects(a.now())]
+        active = [n for n in given if n not in unused and _has_effects(given[n].now())]
         return active == sorted(active, key=order.index)
 
     # --- a call of the rule ----------------------------------------------------------------------
