@@ -16,6 +16,7 @@ from ...model.expressions import (
     Comprehension,
     Dictionary,
     Display,
+    Name,
     Slice,
     Starred,
     Subscript,
@@ -102,7 +103,17 @@ def keeps_modules(low: Lowering, node: Assign, cls: Class) -> bool:
     for one in lists:
         if _is_item(one):
             low.edits.wrap(one, lambda v: Call(nnx("List"), [v]))
+        elif isinstance(one.value.element, Sequence):  # type: ignore[union-attr]
+            _tell_items(low, one)
     return bool(lists) or any(is_trained(e.value) for e in more)
+
+
+def _tell_items(low: Lowering, several: Expression) -> None:
+    """`stacks += [[fc] for fc in fcs]`: the lists that become items."""
+    if isinstance(several, Comprehension):
+        low.edits.wrap(several.element, lambda v: Call(nnx("List"), [v]))
+    else:
+        low.edits.wrap(several, lambda v: Call(Name("map"), [nnx("List"), v]))
 
 
 def _is_item(value: Expression) -> bool:
