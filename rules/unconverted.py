@@ -1,4 +1,4 @@
-"""What stands in an output for code that could not be converted, where it runs at import."""
+"""What stands in an output for code that could not be converted, where it runs at import, or where a model keeps it."""
 
 
 class Unconverted:
@@ -41,3 +41,28 @@ class Unconverted:
         if computes:
             raise NotImplementedError(self._message)
         return self
+
+
+class UnconvertedField:
+    """Stands for what a model keeps besides its arrays and submodules and could not be converted, an optimizer:
+    using it raises. Two that stand for the same are equal, as what is static of a model must be.
+    """
+
+    def __init__(self, diagnostic, source):
+        self._message = f"{diagnostic}: {source}"
+
+    def __eq__(self, other):
+        return isinstance(other, UnconvertedField) and self._message == other._message
+
+    def __hash__(self):
+        return hash(self._message)
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._use()
+
+    def _use(self, *args, **kwargs):
+        raise NotImplementedError(self._message)
+
+    __call__ = __getitem__ = __iter__ = __bool__ = __enter__ = _use

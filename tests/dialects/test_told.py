@@ -95,6 +95,36 @@ def test_what_is_not_converted_is_said_on_lines_that_fit(target):
     assert max(map(len, made.code.splitlines())) < 100
 
 
+OPTIMIZED = """
+class Net(nn.Module):
+    def __init__(self, rate=1e-3):
+        super().__init__()
+        self.value = nn.Linear(4, 4)
+        self.optimizer = torch.optim.Adam(self.parameters(), lr=rate)
+        self.schedule = torch.optim.lr_scheduler.StepLR(self.optimizer, 10)
+        self.device = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
+        self.to(self.device)
+
+    def decay(self):
+        self.schedule.step()
+
+    def forward(self, x, y):
+        return self.value(x) + y
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_an_optimizer_that_a_model_keeps_raises_when_it_is_used(target):
+    """The model without it is whole."""
+    verify(HEAD + OPTIMIZED, "Net", "", [torch.randn(3, 4, dtype=torch.float64) for _ in "xy"], target, ("no-rule",) * 2)
+    (made,), support, _ = engine.convert([given(HEAD + OPTIMIZED)], "", target)
+    net = converted(made.code, support)["Net"]
+    one, other = built(net, net), built(net, net)
+    with pytest.raises(NotImplementedError, match="no-rule: torch.optim.lr_scheduler.StepLR"):
+        one.decay()
+    assert one.optimizer == other.optimizer != one.schedule
+
+
 def test_what_is_given_is_called_as_all_that_are_known_are():
     """What takes less may be given too; it is one module, wherever it is given."""
     (made,), support, _ = engine.convert([given(program("given_alike"))], "", "functional")

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from ..model import effects
 from ..model.diagnostics import Diagnostic
 from ..model.effects import Unconverted
-from ..model.expressions import Call, Constant, Lambda
+from ..model.expressions import Attribute, Call, Constant, Lambda
 from ..model.names import names_in
 from ..model.node import Expression, Node
 from ..model.program import Class, File, Function, Scope
-from ..model.statements import Block, ExpressionStatement, For, If, While
+from ..model.statements import Assign, Block, ExpressionStatement, For, If, While
 from ..passes.driver import give_up
 from ..source.formatting import LINE_LENGTH
 
@@ -73,10 +73,12 @@ class Faults:
 def raising(node: Unconverted, spelled: Callable[[str], Expression]) -> Expression:
     """`nn.unconverted("no-rule", "torch.foo(x)")`, which raises; what runs at import is an object
     that does when it is used, but for what writes to a model: that would be lost without a word.
-    `spelled`: a name of the support file."""
+    So is an optimizer that a model keeps. `spelled`: a name of the support file."""
     lost = isinstance(node.parent, ExpressionStatement) and node.id in _WRITES
     kept = _runs_at_import(node) or isinstance(node.parent, Class)  # a decorator's runs then
     word = "Unconverted" if kept and not lost else "unconverted"
+    if node.of_host and _is_field(node.parent):
+        word = "UnconvertedField"  # whatever uses it raises: a `step()` would be lost
     blocks = sum(isinstance(around, Block) for around in node.ancestors())
     text = _lines(node.source, LINE_LENGTH - 4 * blocks - 8)  # on a line of its own
     return Call(spelled(word), [Constant(node.id), Constant(node.source, text)])
@@ -93,6 +95,12 @@ def _lines(source: str, room: int) -> str | None:
 
 def _is_plain(text: str) -> bool:
     return text.isprintable() and '"' not in text and "\\" not in text
+
+
+def _is_field(assign: Node | None) -> bool:
+    """`self.optimizer = …`"""
+    targets = assign.targets if isinstance(assign, Assign) else []
+    return bool(targets) and all(isinstance(target, Attribute) for target in targets)
 
 
 def _runs_at_import(node: Node) -> bool:

@@ -163,13 +163,17 @@ class Shape(Expression):
 
 
 class Unconverted(Expression):
-    """What raises where its value is needed. It says nothing of what a name may hold."""
+    """What raises where its value is needed. It says nothing of what a name may hold.
 
-    __slots__ = ("id", "source")
+    `of_host`: it is neither array nor module, but an optimizer or the like; a model without it is
+    whole.
+    """
 
-    def __init__(self, id: str, source: str) -> None:
+    __slots__ = ("id", "source", "of_host")
+
+    def __init__(self, id: str, source: str, of_host: bool = False) -> None:
         super().__init__()
-        self.id, self.source = id, source
+        self.id, self.source, self.of_host = id, source, of_host
 
 
 class Unset(Expression):

@@ -10,6 +10,7 @@ The rest of such a library is torch modules and torch tensors: it has no equival
 import re
 from collections.abc import Iterator
 
+OF_HOST = ("torch.optim.", "torch.amp.", "torch.cuda.amp.", "torch.utils.data.")  # no arrays
 _LIGHTNING = re.compile(
     r"(?:pytorch_lightning|lightning(?:\.pytorch)?)(?:\.core)?(?:\.\w+)?\.LightningModule"
 )

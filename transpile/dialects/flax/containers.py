@@ -103,7 +103,7 @@ def keeps_modules(low: Lowering, node: Assign, cls: Class) -> bool:
     for one in lists:
         if _is_item(one):
             low.edits.wrap(one, lambda v: Call(nnx("List"), [v]))
-        elif isinstance(one.value.element, Sequence):  # type: ignore[union-attr]
+        elif isinstance(one.value.element, Sequence):
             _tell_items(low, one)
     return bool(lists) or any(is_trained(e.value) for e in more)
 

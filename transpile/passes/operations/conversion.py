@@ -11,6 +11,7 @@ from ...facts.shapes.leading_dims import Leading
 from ...facts.values.lattice import UNKNOWN, Package, Tensor, Torch, is_traced
 from ...model.effects import Unconverted
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
+from ...model.libraries import OF_HOST
 from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Binary, Boolean, Compare, Unary
@@ -201,16 +202,17 @@ class Conversion:
 
     def no_rule(self, node: Expression, name: str) -> None:
         """A torch name without a rule: reported."""
-        self.unconverted("no-rule", node, f"{name} has no JAX equivalent here")
+        message = f"{name} has no JAX equivalent here"
+        self.unconverted("no-rule", node, message, name.startswith(OF_HOST))
 
-    def unconverted(self, id: str, node: Expression, message: str) -> None:
+    def unconverted(self, id: str, node: Expression, message: str, of_host: bool = False) -> None:
         """Report, and put what raises where the node stood; what is below it goes with it."""
         self.changes.report(id, node, message)
         whole = node if isinstance(self.scope, Function) else _computed(node)
         if whole not in self.raising:
             self.raising.add(whole)
             self.changes.drop(whole)  # of `x.grad.zero_()` there is a rule, too
-            self.put(whole, Unconverted(id, source_of(whole)))
+            self.put(whole, Unconverted(id, source_of(whole), of_host))
 
     def put(self, node: Expression, new: Expression) -> None:
         """Put another node in the place of one; it inherits the value, but no name of torch's."""
