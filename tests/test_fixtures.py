@@ -8,16 +8,15 @@ from transpile import convert_source
 from . import fixtures
 
 
-@pytest.mark.parametrize("target, name", fixtures.PROVED)
-def test_converts_to_the_expected_file(target, name):
-    result = fixtures.converted(target)[0][name]
-    assert not result.diagnostics
-    assert result.code == (fixtures.ROOT / target / f"{name}.py").read_text()
-
-
 @pytest.mark.parametrize("target", fixtures.TARGETS)
-def test_support_file_is_what_the_fixtures_use(target):
-    assert (fixtures.ROOT / target / "jax_nn.py").read_text() == fixtures.converted(target)[1]
+def test_converts_to_the_expected_files(target):
+    """All of a target in one test: the support file is what they use together."""
+    results, support = fixtures.converted(target)
+    folder = fixtures.ROOT / target
+    for name in (name for of, name in fixtures.PROVED if of == target):
+        assert (name, results[name].diagnostics) == (name, [])
+        assert results[name].code == (folder / f"{name}.py").read_text()
+    assert support == (folder / "jax_nn.py").read_text()
 
 
 @pytest.mark.parametrize(

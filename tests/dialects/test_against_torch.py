@@ -1,7 +1,5 @@
 """Torch files through the whole new engine, in three dialects, beside torch."""
 
-from pathlib import Path
-
 import jax
 import jax.numpy as jnp
 import pytest
@@ -9,30 +7,10 @@ import torch
 from flax import nnx
 
 import transpile
-from fixtures.cases import CASES
 from transpile.dialects import flax
 from transpile.model.effects import Apply
-from transpile.proof.verification import parse_inputs
 
 from .verified import converted, verify
-
-ROOT = Path(__file__).parents[2]
-# Some of the fixtures that come out right in all.
-NAMES = "perceptron batch_statistics running_norm helpers"
-# What stresses the split of constructors, and calls, in the functional output.
-FUNCTIONAL = "gpt resnet pyramid tagger codebook sharing custom_init mixture masks factory"
-ROWS = [(c, t) for c in CASES for t in ("flax", "equinox", "functional") if c.file in NAMES.split()]
-ROWS += [(c, "functional") for c in CASES if c.file in FUNCTIONAL.split()]
-
-
-@pytest.mark.parametrize("case, target", ROWS, ids=lambda x: getattr(x, "file", x))
-def test_fixture(case, target):
-    source = (ROOT / "fixtures" / "torch" / f"{case.file}.py").read_text()
-    torch.manual_seed(0)
-    inputs = [torch.as_tensor(x) for x in parse_inputs(case.inputs)]
-    inputs = [x.double() if x.is_floating_point() else x for x in inputs]
-    verify(source, case.cls, case.init, inputs, target)
-
 
 CONTAINERS = '''
 from collections import OrderedDict

@@ -79,9 +79,11 @@ def test_backward_pass_is_that_of_the_scan(mode, gates, masked, bias, reverse):
     every = range(len(arrays))
     own, plain = (functools.partial(loss, run) for run in (rule.scan_time, scanned))
     slopes = [lambda *a, f=f: jax.grad(f, every)(*a) for f in (own, plain)]
-    assert_equal(*(f(*arrays) for f in slopes))
-    assert_equal(*(jax.grad(lambda *a, f=f: sum((g**2).sum() for g in f(*a)), every)(*arrays) for f in slopes))
-    assert_equal(*(jax.jvp(f, arrays, arrays)[1] for f in slopes))
+    assert_equal(*(jax.jit(f)(*arrays) for f in slopes))
+    again = [jax.grad(lambda *a, f=f: sum((g**2).sum() for g in f(*a)), every) for f in slopes]
+    assert_equal(*(jax.jit(f)(*arrays) for f in again))
+    ahead = [lambda *a, f=f: jax.jvp(f, a, a)[1] for f in slopes]
+    assert_equal(*(jax.jit(f)(*arrays) for f in ahead))
     with pytest.raises(TypeError, match="forward-mode"):
         jax.jvp(own, arrays, arrays)
 
