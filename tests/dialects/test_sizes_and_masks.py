@@ -213,6 +213,7 @@ class Net(nn.Module):
         super().__init__()
         self.heads = nn.Linear(4, 4)
         self.value = nn.Linear(4, 1)
+        self.score = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1), nn.Dropout(0.0))
 
     def forward(self, x, y):
         x = self.heads(x)
@@ -222,6 +223,7 @@ class Net(nn.Module):
         spread = torch.gather(x, dim=1, index=torch.argsort(x.new_zeros(b, n), dim=1)[..., None].expand(-1, -1, d))
         first = y.gather(1, order[:1, :1].unsqueeze(-1))
         value = self.value(x).squeeze(-1) + x.mean(1, keepdim=True)[..., 0].squeeze(1)[:, None]
+        value = value * torch.sigmoid(self.score(y)).squeeze(-1)
         return kept.sum() + (spread * y).sum(), first, value, x.max(2, keepdim=True)[0].squeeze(1)
 """
 

@@ -33,7 +33,14 @@ _SHAPED = {  # which argument is the shape
     "jax.random.normal": 1,
     "jax.random.uniform": 1,
 }
-_ALIKE = frozenset("jnp.argsort jnp.sort jnp.zeros_like jnp.ones_like jnp.full_like".split())
+_ALIKE = frozenset(
+    "jnp.argsort jnp.sort jnp.zeros_like jnp.ones_like jnp.full_like jnp.abs jnp.ceil jnp.cos "
+    "jnp.exp jnp.expm1 jnp.floor jnp.log jnp.log1p jnp.round jnp.sign jnp.sin jnp.sqrt jnp.square "
+    "jnp.tanh jax.nn.celu jax.nn.elu jax.nn.gelu jax.nn.hard_sigmoid jax.nn.hard_swish "
+    "jax.nn.hard_tanh jax.nn.leaky_relu jax.nn.log_sigmoid jax.nn.log_softmax jax.nn.relu "
+    "jax.nn.relu6 jax.nn.selu jax.nn.sigmoid jax.nn.silu jax.nn.soft_sign jax.nn.softmax "
+    "jax.nn.softplus".split()
+)
 _EXTREMA = frozenset({"max_values", "min_values"})
 _REDUCING = frozenset("all any argmax argmin max mean min prod sum".split())
 

@@ -25,6 +25,19 @@ _SIZES = {
 }
 
 
+# What they make is as large as what they are given.
+_ALIKE = frozenset(
+    f"torch.nn.{name}"
+    for name in (
+        "AlphaDropout BatchNorm1d BatchNorm2d BatchNorm3d CELU Dropout Dropout1d Dropout2d "
+        "Dropout3d ELU GELU GroupNorm Hardshrink Hardsigmoid Hardswish Hardtanh Identity "
+        "InstanceNorm1d InstanceNorm2d InstanceNorm3d LayerNorm LeakyReLU LogSigmoid LogSoftmax "
+        "Mish PReLU RMSNorm RReLU ReLU ReLU6 SELU SiLU Sigmoid Softmax Softplus Softshrink "
+        "Softsign Tanh Tanhshrink Threshold"
+    ).split()
+)
+
+
 def is_multiple(modules: Modules, cls: Class | None, made: Expression, axis: int, n: int) -> bool:
     """Whether the size of `self.layer(x)` at an axis is certainly a multiple of n, whichever of
     the layers it is that are set there."""
@@ -72,10 +85,14 @@ def sizes_made(
 
 
 def _size_made(layer: Expression, axis: int) -> Expression | None:
-    """`inner * 3` of `nn.Linear(dim, inner * 3)`, at its last axis."""
+    """`inner * 3` of `nn.Linear(dim, inner * 3)`, at its last axis; of a Sequential, what the last
+    of its layers says that makes sizes of its own."""
     value = layer.value
     if not isinstance(layer, Call) or not isinstance(value, Module) or value.open:
         return None
+    if value.refs == ["torch.nn.Sequential"]:
+        last = next((a for a in reversed(layer.arguments) if not _is_alike(a)), None)
+        return _size_made(last, axis) if last is not None else None
     found = [_SIZES.get(ref) for ref in value.refs if isinstance(ref, str)]
     if len(found) != len(value.classes) or not found:
         return None
@@ -83,6 +100,14 @@ def _size_made(layer: Expression, axis: int) -> Expression | None:
         return None
     assert found[0] is not None
     return _size(layer, found[0][0])
+
+
+def _is_alike(layer: Expression) -> bool:
+    """Whether what a layer makes is as large as what it is given, whichever layer it is."""
+    value = layer.value
+    if not isinstance(value, Module) or value.open or not value.classes:
+        return False
+    return value.classes <= _ALIKE
 
 
 def _size(layer: Call, name: str) -> Expression | None:
