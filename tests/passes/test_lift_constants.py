@@ -23,7 +23,7 @@ PROGRAMS = {
     ),
     "places": ("n = x.shape[1]\ni, j = torch.where(torch.triu(torch.ones(n, n), 1) > 0)\nreturn x[:, i] * x[:, j]", "i, j = np.nonzero(np.triu(np.ones((n, n)), k=1) > 0)"),
     "rows of places": ("k = torch.ones(3, 3).triu(1).nonzero()\nreturn x[k[:, 0], k[:, 1]]", "k = np.argwhere(np.triu(np.ones((3, 3)), k=1))"),
-    "selected": ("n = x.shape[0]\nreturn torch.masked_select(x @ y.t(), torch.ones(n, n).tril().bool())", "np.tril(np.ones((n, n))).astype(bool)"),
+    "selected": ("n = x.shape[0]\nreturn torch.masked_select(x @ y.t(), torch.ones(n, n).tril().bool())", "np.tril(np.ones((n, n), dtype=bool))"),
     "written in place": ("n = x.shape[0]\nmask = torch.ones((n, n), dtype=bool)\nmask = mask.fill_diagonal_(0)\nreturn (x @ x.t())[mask]", "with jax.ensure_compile_time_eval():"),
     "rounded": ("mask = torch.arange(x.shape[0]) / 3 > 0.4\nreturn x[mask]", "with jax.ensure_compile_time_eval():"),
     "by a function": (

@@ -42,7 +42,7 @@ MORE = [
     ("(x * 10).to(torch.uint8)", "(x * 10).astype(int).astype(jnp.uint8)"),
     ("x.clamp(0, 1).mul(255).byte()", "(jnp.clip(x, 0, 1) * 255).astype(int).astype(jnp.uint8)"),
     ("(x.clamp(0, 1) * 255).byte()", "(jnp.clip(x, 0, 1) * 255).astype(jnp.uint8)"),
-    ("torch.triu(torch.ones(n, n)).byte()", "jnp.triu(jnp.ones((n, n))).astype(jnp.uint8)"),
+    ("torch.triu(torch.ones(n, n)).byte()", "jnp.triu(jnp.ones((n, n), dtype=jnp.uint8))"),
     ("x.max(1)[0]", "nn.max_values(x, 1)"),
     ("x.max(1).indices", "x.argmax(axis=1)"),
     ("x.data.size(0)", "x.shape[0]"),

@@ -22,7 +22,7 @@ def statements(text):
 
 
 X = jnp.array([[0.5, -1.0, 2.0]])
-SAMPLES = {"s": [(), (2, 3)], "t": [jnp.float16, int, None], "x": [X], "f": [jnp.float16, jnp.float32, None], "k": [jax.random.key(0)], "a": [-1.0, 0], "b": [2.0], "d": [0.5], "g": [4.0, 9.0], "m": ["fan_in", "fan_avg"], "p": ["normal", "uniform"]}
+SAMPLES = {"s": [(), (2, 3)], "r": [(2, 3), (3, 3)], "n": [2, 1], "e": [jnp.float16, jnp.float32], "t": [jnp.float16, int, None], "x": [X], "f": [jnp.float16, jnp.float32, None], "k": [jax.random.key(0)], "a": [-1.0, 0], "b": [2.0], "d": [0.5], "g": [4.0, 9.0], "m": ["fan_in", "fan_avg"], "p": ["normal", "uniform"]}
 
 
 @pytest.mark.parametrize("pair", REWRITES, ids=map(str, range(len(REWRITES))))
@@ -52,6 +52,11 @@ ROWS = [
     (f'{SCALING}(math.sqrt(2) ** 2, "fan_in", "normal", in_axis=1, out_axis=0)', f'{SCALING}(2, "fan_in", "normal", in_axis=1, out_axis=0)'),
     (f'{SCALING}(math.sqrt(2) * 2, "fan_in", "normal", in_axis=1, out_axis=0)', f'{SCALING}(math.sqrt(2) * 2, "fan_in", "normal", in_axis=1, out_axis=0)'),
     ("jnp.zeros_like(jnp.ones((2, n), dtype=d))", "jnp.zeros((2, n), dtype=d)"),
+    ("jnp.zeros((n, 3)).astype(x.dtype)", "jnp.zeros((n, 3), dtype=x.dtype)"),
+    ("jnp.ones((n, 3), dtype=int).astype(x.dtype).sum()", "jnp.ones((n, 3), dtype=x.dtype).sum()"),
+    ("jnp.triu(jnp.ones((n, n)), k=1).astype(bool)", "jnp.triu(jnp.ones((n, n), dtype=bool), k=1)"),
+    ("jnp.full((n,), -jnp.inf, dtype=float).astype(x.dtype)", "jnp.full((n,), -jnp.inf, dtype=x.dtype)"),
+    ("jnp.full((n,), 0.1, dtype=float).astype(x.dtype)", "jnp.full((n,), 0.1, dtype=float).astype(x.dtype)"),
     ("jnp.full_like(jnp.zeros(3, dtype=int), k + 1)", "jnp.full(3, k + 1, dtype=int)"),
     ("jnp.full_like(jnp.zeros(3, dtype=d), 1)", "jnp.ones(3, dtype=d)"),
     ("jnp.full_like(jnp.zeros(3, dtype=d), 2)", "jnp.full_like(jnp.zeros(3, dtype=d), 2)"),

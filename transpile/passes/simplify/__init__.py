@@ -103,9 +103,12 @@ def _with(bound: dict[str, Expression], after: Expression) -> Expression:
 
 
 def _word(node: Node | None) -> str:
-    """The function that is called, or the attribute that is asked for."""
+    """The function that is called, or the attribute that is asked for; of a method of what another
+    call makes, `jnp.zeros(3).astype(int)`, its name."""
     if isinstance(node, Call):
         function = node.function
+        if isinstance(function, Attribute) and isinstance(function.object, Call):
+            return f"().{function.name}"
         return function.name if isinstance(function, Support) else dotted(function) or ""
     return f".{node.name}" if isinstance(node, Attribute) else ""
 
