@@ -16,13 +16,13 @@ from typing import Any
 from ..facts.carried.dict_order import is_sorted, ordered_reads
 from ..facts.computed_methods import methods_named
 from ..facts.host_effects import draws
-from ..facts.values.lattice import UNKNOWN, Mapping, Tensor, is_traced
+from ..facts.values.lattice import UNKNOWN, Mapping, Sequence, Tensor, is_traced
 from ..model.effects import BUFFER, MIXED, Apply, Read, Write
 from ..model.expressions import Attribute, Call, Constant, Name, Subscript
 from ..model.functions import is_checkpoint
 from ..model.names import below, dotted, last_word, names_assigned
 from ..model.node import Expression
-from ..model.operators import Binary, Conditional, asks_for_none
+from ..model.operators import Binary, Compare, Conditional, asks_for_none
 from ..model.positions import source_of
 from ..model.program import Class, Function, Scope
 from ..model.project import Project
@@ -198,8 +198,13 @@ def _tested(function: Scope) -> Iterator[Read]:
 
 
 def _is_known(read: Expression) -> bool:
-    """Whether Python decides by what it knows of it: `self.last is None`, `self.last.dtype`."""
-    around = read.parent
+    """Whether Python decides by what it knows of it: `self.last is None`, `self.last.dtype`,
+    `len(self.seen)`, `"k" in self.kept`."""
+    around, value = read.parent, read.value
+    if isinstance(around, Compare) and isinstance(value, Sequence):
+        return False  # by its elements
+    if isinstance(value, (Mapping, Sequence)) and not isinstance(around, (Attribute, Subscript)):
+        return True
     if isinstance(around, Attribute):
         return around.name in _STATIC
     return asks_for_none(around)

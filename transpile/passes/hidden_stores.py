@@ -24,7 +24,7 @@ from ..facts.values.lattice import (
 )
 from ..model.effects import Apply
 from ..model.expressions import Attribute, Call, Dictionary, Display, Name, Subscript
-from ..model.names import dotted, everywhere, names_assigned, text
+from ..model.names import dotted, names_assigned, text
 from ..model.node import Expression
 from ..model.program import Function as Method
 from ..model.program import Scope
@@ -32,7 +32,7 @@ from ..model.statements import Assign, Declaration, ExpressionStatement, For
 from .pass_ import Changes, Pass
 
 _TABLES = ("__dict__", "_buffers", "_parameters")
-_GROWING = frozenset({"append", "extend", "insert"})
+_GROWING = frozenset({"append", "extend", "insert", "setdefault", "update"})
 _HIDDEN = "becomes no state here: what is read later is the value from before"
 _KEPT = (
     "is kept beyond the call: an array that is made under jax.jit is of that call alone; make it "
@@ -167,33 +167,27 @@ class _Stores:
         function = call.function
         if not isinstance(function, Attribute) or function.name not in _GROWING:
             return
-        if not any(isinstance(self.of(a), Tensor) for a in call.arguments):
+        if not any(map(_holds_array, map(self.of, call.arguments))):
             return
         held = function.object
         if dotted(held) in self.defaults or self._lasts(held):
             self._note("taken-for-granted", held, _KEPT)
 
     def _lasts(self, held: Expression) -> bool:
-        """Whether it is a list of self that no call begins anew."""
-        if not isinstance(held, Attribute) or dotted(held.object) != self.me or self.me is None:
+        """Whether it is a list or dict of self that is no state, for no call begins it anew."""
+        if type(held) is not Attribute or dotted(held.object) != self.me or self.me is None:
             return False
-        if not isinstance(self.of(held), Sequence) or self.owner is None:
-            return False
-        project = self.facts.project
-        if not project.is_module(self.owner):
-            return False
-        methods = [m for c in project.family(self.owner) for m in project.methods(c).values()]
-        running = [m for m in methods if m in self.facts.stages.running]
-        return not any(
-            isinstance(t, Attribute) and t.name == held.name
-            for m in running
-            for a in everywhere(m, Assign)
-            for t in a.targets
-        )
+        listed = isinstance(self.of(held), (Mapping, Sequence))
+        return listed and self.owner is not None and self.facts.project.is_module(self.owner)
 
 
 def _may_be_array(value: Value) -> bool:
     return isinstance(value, Tensor) or type(value) is Value
+
+
+def _holds_array(value: Value) -> bool:
+    held = value.element if isinstance(value, (Mapping, Sequence)) else value
+    return isinstance(held, Tensor)
 
 
 def _is_list(default: Expression | None) -> bool:

@@ -17,10 +17,25 @@ class Part(nn.Module):
         return x
 
 
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.maps = []
+        self.by_name = {}
+
+    def forward(self, x):
+        self.maps.append(x.softmax(-1))
+        if len(self.maps) > 1:
+            self.maps.pop(0)
+        self.by_name["last"] = self.maps[-1]
+        return self.maps[-1] * x
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.parts = nn.ModuleList([Part(), Part()])
+        self.attentions = nn.ModuleList([Attention() for _ in range(2)])
         self.seen = []
         self.sums = {}
         self.losses = OrderedDict()
@@ -49,6 +64,9 @@ class Net(nn.Module):
         self.nested = {"by": {}, "all": []}
         for part in self.parts:
             part.kept.clear()
+        for attention in self.attentions:
+            attention.maps = []
+            attention.by_name = {}
 
     def forward(self, x, y):
         self.begin()
@@ -64,5 +82,8 @@ class Net(nn.Module):
         rest = torch.stack(self.seen).sum(0) + len(self.seen)
         nested = self.nested["by"]["x"] * self.nested["all"][0] + self.nested["late"][-1]
         first = self.sums.pop("a")
+        for attention in self.attentions:
+            out = attention(attention(out))
+        out = out + sum(a.maps[0].sum() + a.by_name["last"] for a in self.attentions)
         self.begin()
         return out + last + rest, first, nested

@@ -235,15 +235,15 @@ class Kinds:
                 for target in node.targets:
                     root = (dotted(target) or "").partition(".")[0]
                     if isinstance(target, Attribute) and root not in given:
-                        self._set_on(target, node, BUFFER if method in running else CONSTANT)
+                        self._set_on(target, root, node, BUFFER if method in running else CONSTANT)
 
-    def _set_on(self, target: Attribute, node: Assign, kind: str) -> None:
+    def _set_on(self, target: Attribute, root: str, node: Assign, kind: str) -> None:
         base = self.values.of(target.object)
-        if node.expression is None or not isinstance(self.values.of(node.expression), Tensor):
+        if node.expression is None or not isinstance(base, Module) or base.is_self or base.open:
             return
-        if not isinstance(base, Module) or base.is_self or base.open:
+        begun = kind == BUFFER and stores.begins_arrays(self.values, base, node, target.name)
+        if not begun and not isinstance(self.values.of(node.expression), Tensor):
             return
-        root = (dotted(target) or "").partition(".")[0]
         if kind == CONSTANT and is_tie(self.values, node.expression, root):
             kind = PARAM  # of another module, which stands where this one has none
         for ref in base.refs:

@@ -6,7 +6,16 @@ from typing import NamedTuple
 
 from ...facts.values import Values
 from ...facts.values.calls import is_super
-from ...facts.values.lattice import NONE, UNKNOWN, Mapping, Sequence, Static, Tensor, is_param
+from ...facts.values.lattice import (
+    NONE,
+    UNKNOWN,
+    Mapping,
+    Module,
+    Sequence,
+    Static,
+    Tensor,
+    is_param,
+)
 from ...model.constants import is_constant
 from ...model.expressions import (
     Attribute,
@@ -140,6 +149,13 @@ def holds_arrays(value: object) -> bool:
     """Whether a value is an array, or a list or dict of such: `self.sums["b"].add_(x)`."""
     held = value.element if isinstance(value, (Mapping, Sequence)) else value
     return isinstance(held, Tensor) and (held is value or not held.assumed)
+
+
+def begins_arrays(values: Values, module: Module, node: Assign, name: str) -> bool:
+    """`layer.maps = []`, of a list or dict that arrays are put into."""
+    given = values.of(node.expression) if node.expression is not None else None
+    held = [values.attribute(ref, name) for ref in module.refs]
+    return isinstance(given, (Mapping, Sequence)) and bool(held) and all(map(holds_arrays, held))
 
 
 def holds_text(value: object) -> bool:
