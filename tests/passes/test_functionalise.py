@@ -123,9 +123,9 @@ FORWARD = {
     "data": ("self.fc.bias.data.copy_(x)", "Write(self.fc.bias, self.fc.bias.copy_(x), detached=True)"),
     "running statistics": (
         "x = F.batch_norm(x, self.mean, self.var, training=self.training)",
-        "output, running_mean, running_var = "
+        "x, running_mean, running_var = "
         "F.batch_norm(x, self.mean, self.var, training=self.training); "
-        "Write(self.mean, running_mean); Write(self.var, running_var); x = output",
+        "Write(self.mean, running_mean); Write(self.var, running_var)",
     ),
 }  # fmt: skip
 

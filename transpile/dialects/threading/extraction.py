@@ -10,10 +10,11 @@ from ...model.expressions import (
     Dictionary,
     Display,
     Name,
+    Starred,
     Subscript,
 )
-from ...model.names import target_names
-from ...model.node import Expression, Node, Statement
+from ...model.names import names_in, target_names
+from ...model.node import INSERTED, Expression, Node, Statement
 from ...model.operators import Binary, Conditional, Unary, turned
 from ...model.program import Function
 from ...model.statements import Assign, Block, ExpressionStatement, If, Pass
@@ -77,3 +78,46 @@ def assigned_by(choice: Conditional, name: str) -> If:
     if body is None and orelse is not None:
         return If(turned(choice.test), orelse)
     return If(choice.test, body or Block([Pass()]), orelse)
+
+
+def taken_apart(statement: Statement) -> list[Statement]:
+    """`a, b = f(x), g(y)` as two assignments; none where that would be another program: what is
+    evaluated later reads a."""
+    if not isinstance(statement, Assign) or statement.operator or len(statement.targets) != 1:
+        return []
+    target, value = statement.targets[0], statement.expression
+    if not isinstance(target, Display) or not isinstance(value, Display):
+        return []
+    names = [t.id for t in target.elements if isinstance(t, Name)]
+    if not len(set(names)) == len(target.elements) == len(value.elements):
+        return []
+    scope = statement.nearest(Function)
+    inner = [f for f in scope.nodes(Function) if f is not scope] if scope is not None else []
+    if any(isinstance(e, Starred) for e in value.elements):
+        return []
+    for i, name in enumerate(names):
+        if any(name in names_in(part) for part in [*value.elements[i + 1 :], *inner]):
+            return []
+    return [Assign([t], e) for t, e in zip(list(target.elements), list(value.elements))]
+
+
+def joined(block: Block, statement: Statement, write: Statement) -> bool:
+    """Let the assignment before a statement that is none of the user's do its write, where a name
+    is there for that alone: `y, mean = f(x); state["mean"] = mean` as `y, state["mean"] = f(x)`."""
+    if statement.start >= 0 or statement.slot not in (None, INSERTED):
+        return False
+    at = block.body.index(statement)
+    before = block.body[at - 1] if at else None
+    if not isinstance(before, Assign) or not isinstance(write, Assign) or len(write.targets) != 1:
+        return False
+    value, pair = write.expression, before.targets[0]
+    if not isinstance(value, Name) or len(before.targets) != 1 or not isinstance(pair, Display):
+        return False
+    scope = statement.nearest(Function)
+    same = [n for n in scope.walk() if isinstance(n, Name) and n.id == value.id] if scope else []
+    target = next((n for n in same if n.parent is pair), None)
+    if target is None or len(same) != 2:
+        return False
+    target.replace(write.targets[0])
+    block.remove(statement)
+    return True

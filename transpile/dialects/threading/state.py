@@ -14,7 +14,7 @@ from typing import Protocol
 
 from ...model.edits import leave_out
 from ...model.effects import Write
-from ...model.expressions import Call, Comprehension, Lambda, Name, OpaqueExpression
+from ...model.expressions import Call, Comprehension, Display, Lambda, Name, OpaqueExpression
 from ...model.names import bound_name
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Conditional, Unary
@@ -31,7 +31,15 @@ from ...model.statements import (
     While,
 )
 from .evaluation_order import holds, is_fixed, running
-from .extraction import assigned_by, building, is_target, parts_of, rename_targets
+from .extraction import (
+    assigned_by,
+    building,
+    is_target,
+    joined,
+    parts_of,
+    rename_targets,
+    taken_apart,
+)
 from .result_names import Names, named
 
 
@@ -86,7 +94,7 @@ class Extraction:
         if isinstance(statement, While):
             self._while(statement)
             return
-        if self._as_branches(statement):
+        if self._as_branches(statement) or self._one_by_one(statement):
             return
         out: list[Statement] = []
         expressions = [c for c in statement.children() if isinstance(c, Expression)]
@@ -113,7 +121,9 @@ class Extraction:
     def _finish(self, block: Block, statement: Statement, whole: Call | None) -> None:
         """What the statement itself becomes."""
         if isinstance(statement, Write) and self.form.gives(statement):
-            block.substitute(statement, self.form.written(statement))
+            made = self.form.written(statement)
+            if not (len(made) == 1 and joined(block, statement, made[0])):
+                block.substitute(statement, made)
         elif whole is not None and isinstance(statement, Assign):
             block.substitute(statement, [self.form.called(whole, statement.targets[0])])
         elif whole is not None and isinstance(statement, ExpressionStatement):
@@ -259,6 +269,20 @@ class Extraction:
         assert isinstance(block, Block)
         block.substitute(statement, [made])
         self.statement(made)
+        return True
+
+    def _one_by_one(self, statement: Statement) -> bool:
+        """`a, b = f(x), g(y)`, where f or g gives a state, as two assignments."""
+        value = statement.expression if isinstance(statement, Assign) else None
+        if not isinstance(value, Display) or not any(map(self._has, value.elements)):
+            return False
+        apart = taken_apart(statement)
+        block = statement.parent
+        if not apart or not isinstance(block, Block):
+            return False
+        block.substitute(statement, apart)
+        for one in apart:
+            self.statement(one)
         return True
 
     # --- questions --------------------------------------------------------------------------------

@@ -109,21 +109,32 @@ def report_lost(frame: Frame, node: Call) -> None:
 
 
 def store_updates(frame: Frame, update: Update, node: Call) -> None:
-    """Put before the current statement the call, and what keeps what it has updated; a name for
-    its result stands for the call."""
-    result = nodes.name(frame.fresh("output"))
-    node.replace(clone(result))
-    function = clone(node.function)
-    node.function.replace(function)
-    function.value = Torch(update.name)
+    """Take apart what the call gives, and keep what it has updated: behind the statement that names
+    its result, elsewhere before the current one, where a name stands for the call."""
     new = [nodes.name(frame.fresh(word)) for word in update.words]
-    frame.before.append(Assign([Display("tuple", [result, *new])], node))
     kept: list[Statement] = []
     for one, value in zip(update.written, new):
         kept += rebind(frame, one, clone(value), node)
     if update.test is not None:
         kept = [If(clone(update.test), Block(kept))]
+    assign = node.parent
+    function = clone(node.function)
+    node.function.replace(function)
+    function.value = Torch(update.name)
+    if isinstance(assign, Assign) and _names_one(assign):
+        target = assign.targets[0]
+        target.replace(Display("tuple", [clone(target), *new]))
+        frame.after[:0] = kept
+        return
+    result = nodes.name(frame.fresh("output"))
+    node.replace(clone(result))
+    frame.before.append(Assign([Display("tuple", [result, *new])], node))
     frame.before_with_followers(kept)
+
+
+def _names_one(assign: Assign) -> bool:
+    """`y = F.batch_norm(…)`"""
+    return not assign.operator and [type(target) for target in assign.targets] == [Name]
 
 
 def _given(rule: Any, node: Call) -> dict[str, Expression]:
