@@ -25,6 +25,7 @@ APART = {
     ("modules_in_plain_dicts", "functional"),  # refused: where the params of what a dict has are
     ("kept_pairs", "functional"),  # refused: where the params of a pair are is not known
     ("methods_by_a_kept_name", "functional"),  # refused: a method has its own params
+    ("methods_that_a_script_calls", "functional"),  # refused: the script has no params
     ("number_then_loss", "functional"),  # torch's model keeps no array that these tests could load
 }
 ROWS = [(p, t) for p in PROGRAMS for t in TARGETS if (p, t) not in APART]

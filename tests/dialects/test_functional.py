@@ -8,6 +8,7 @@ from transpile import convert_source
 from transpile.command import engine
 from transpile.source.files import Source
 
+from .small import program
 from .verified import PurePosixPath, converted, given, verify
 
 HEAD = "import math\nimport torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n\n"
@@ -233,3 +234,11 @@ class M(nn.Module):
 """
     result = convert_source(source)
     assert "jnp.zeros" not in result.code and ("random.uniform" in result.code or result.diagnostics)
+
+
+def test_methods_that_only_a_script_calls_have_their_params():
+    """Which makes a model and runs it, and has none."""
+    result = convert_source(program("methods_that_a_script_calls"))
+    assert [d.line for d in result.diagnostics] == [24, 26]
+    assert "params = model.init(key)" in result.diagnostics[0].message
+    assert 'return self.head(params["head"], self.hidden(params, x))' in result.code

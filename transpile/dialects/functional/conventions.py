@@ -32,6 +32,7 @@ from ...model.node import Expression, Node
 from ...model.program import Class, Function
 from ...model.project import Project
 from ..sharing.placement import CONTAINERS
+from ..threading.built_functions import runs_models
 from ..threading.module_changes import is_applied
 from ..threading.signatures import Signatures
 from ..threading.threaded import NOTHING, Threads, is_threaded, union
@@ -130,7 +131,7 @@ class Conventions(Signatures):
 
     def makes(self, function: Function) -> bool:
         read = any(isinstance(d, Name) and d.id == "property" for d in function.decorators)
-        if read or any(isinstance(a.function.value, Module) for a in function.nodes(Apply)):
+        if read or runs_models(function, self.targets, self._stages):
             return False
         made = any(isinstance(new.value, Module) for new in function.nodes(New))
         own = function.receiver if function.owner else ""
@@ -162,8 +163,7 @@ class Conventions(Signatures):
             if isinstance(node, Class) or isinstance(node, Function) and node in self.inside:
                 continue
             yield node
-            if node.parts:
-                stack.extend(reversed(node.children()))
+            stack.extend(reversed(node.children()))
 
     # --- arrays -----------------------------------------------------------------------------------
 

@@ -50,6 +50,10 @@ _ARRAYS = frozenset({"weight", "bias", "running_mean", "running_var"})  # of tor
 _HIDDEN = "what __getattr__ finds here is no param: read it where it is, `self.layer.fc.weight`"
 _FORWARDED = "what __getattr__ finds gets no params: call it where it is, `self.model.encode(x)`"
 _AGAIN = "init gives params their first values: call it again, and go on with what it returns"
+_IN_A_SCRIPT = (
+    "this makes a model and runs it, and has no params: "
+    "params = model.init(key), then model(params, x)"
+)
 _REFUSED = {
     Write: ("parameter-write", "a param changes where only a buffer can: return what is new"),
     Declare: ("parameter-write", "an attribute is set on a module that has been built"),
@@ -155,6 +159,8 @@ class Running(function_body.Running):
             if isinstance(node, New) and not self.plan.makes_arrays(node):
                 continue
             id, why = _REFUSED[type(node)]
+            if isinstance(node, New) and self.function.owner is None:
+                why = _IN_A_SCRIPT
             if isinstance(node, Statement):
                 self.reports.refuse(id, node, why)
             else:

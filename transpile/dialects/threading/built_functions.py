@@ -2,8 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
+from ...facts.stages import Stages
+from ...facts.values.lattice import Module
+from ...model.effects import Apply
+from ...model.expressions import Call
 from ...model.program import Function
 
+Targets = Callable[[Call], list[Function] | None]
 Asked = Callable[[Function], bool]
 
 
@@ -44,3 +49,17 @@ def _called_by(
     while more := {f for f in called - found if callers[f] & found}:
         found |= more
     return found
+
+
+def runs_models(function: Function, targets: Targets, stages: Stages) -> bool:
+    """Whether a function calls a model, or a method that does: `model.act(x)`. What is called while
+    one is built is another thing, `model.init_weights()`."""
+    seen, todo = {function}, [function]
+    while todo:
+        calls = todo.pop().nodes(Apply)
+        if any(isinstance(call.function.value, Module) for call in calls):
+            return True
+        called = {t for c in calls for t in targets(c) or () if t.owner and t in stages.running}
+        todo += called - seen
+        seen |= called
+    return False
