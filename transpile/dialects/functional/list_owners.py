@@ -16,6 +16,7 @@ from ...model.expressions import (
     Attribute,
     Call,
     Comprehension,
+    Dictionary,
     Display,
     ForClause,
     Lambda,
@@ -112,6 +113,9 @@ class Holders:
             return _same(both) if node.operator == "+" else None
         if isinstance(node, Display):
             return _same(map(self._part, node.elements))
+        if isinstance(node, Dictionary):
+            same = [self.listed(v) if k is None else self.element(v) for k, v in node.pairs]
+            return _same(same)
         if isinstance(node, Comprehension):
             return self.element(node.element)
         return self._call(node) if isinstance(node, Call) else None
@@ -137,6 +141,7 @@ class Holders:
                 path = dotted(word.object)
                 own = path is not None and self.me is not None
                 return path if own and f"{path}.".startswith(f"{self.me}.") else None
+            return self.listed(word.object)
         return self.chosen(node)
 
     # --- names ------------------------------------------------------------------------------------

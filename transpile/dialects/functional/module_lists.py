@@ -7,8 +7,9 @@ self.net.append(line)
 from collections.abc import Iterator
 
 from ...facts.modules import SUBMODULE
+from ...facts.values.lattice import Module
 from ...model.effects import Declare, New
-from ...model.expressions import Attribute, Call, Display, Name, Starred
+from ...model.expressions import Attribute, Call, Dictionary, Display, Name, Starred, Subscript
 from ...model.names import dotted, leaves, target_names
 from ...model.node import Expression, Node
 from ...model.program import Function
@@ -90,14 +91,19 @@ class _Search:
             return
         if isinstance(node, Assign) and node.expression is not None:
             value = node.expression
-            if isinstance(value, Display):
-                yield from ((node.targets[0], element) for element in value.elements)
+            target = node.targets[0]
+            if (parts := parts_of(value)) is not None:
+                yield from ((target, part) for part in parts)
+            elif isinstance(target, Subscript):  # `self.by_name[k] = layer`
+                if self._holder(target.object) is None:
+                    yield target.object, value
             else:
                 yield from ((target, value) for target in node.targets)
         elif isinstance(node, For):
             over = node.iterable
             if isinstance(over, Call) and dotted(over.function) in _THROUGH and over.arguments:
                 over = over.arguments[0]
+            over = listed_dict(over) or over
             for name in (t for t in leaves(node.target) if isinstance(t, Name)):
                 yield name, over
         elif isinstance(node, Call) and isinstance(node.function, Attribute) and node.arguments:
@@ -120,6 +126,20 @@ class _Search:
                 key = self._key(value)
                 if key is not None:
                     yield key, holder
+            written = isinstance(node, Call) or isinstance(node, Assign) and node.expression
+            for target, part in self._pairs(node) if written else ():
+                key, above = self._key(target), self._above(part)
+                if key is not None and part is not written and above is not None:
+                    yield key, above
+
+    def _above(self, part: Expression) -> str | None:
+        """The submodule that holds `self.net[0]` or `self.net.head`, which stands in a list."""
+        if not isinstance(part, (Subscript, Attribute)) or not isinstance(part.value, Module):
+            return None
+        path = dotted(part.object)
+        if path is None or not path.startswith(f"{self.me}."):
+            return None
+        return path.partition(".")[2] if isinstance(part.object.value, Module) else None
 
     def _putting(self, node: Node) -> Iterator[tuple[Expression, str]]:
         if isinstance(node, Declare) and node.kind == SUBMODULE:
@@ -137,6 +157,22 @@ class _Search:
                     yield node.arguments[-1], holder
             elif dotted(word) == "setattr" and dotted(node.arguments[0]) == self.me:
                 yield node.arguments[-1], ""
+
+
+def parts_of(value: Expression) -> list[Expression] | None:
+    """What is put into a list or dict that is written out, `dict(a=layer)` too."""
+    if isinstance(value, Display):
+        return value.elements
+    if isinstance(value, Dictionary):
+        return [part for _, part in value.pairs]
+    return value.arguments if isinstance(value, Call) and dotted(value.function) == "dict" else None
+
+
+def listed_dict(over: Expression) -> Expression | None:
+    """`layers` of `layers.items()` and `layers.values()`."""
+    word = over.function if isinstance(over, Call) else None
+    listed = isinstance(word, Attribute) and word.name in ("items", "values")
+    return word.object if listed else None  # type: ignore[union-attr]
 
 
 def _bound(loop: For) -> Iterator[str]:
