@@ -2,7 +2,7 @@
 its parts by the alphabet, one of Equinox's by its fields, and torch's as they were set. The modules
 of such a program know that, by a tuple of names."""
 
-from ..facts.modules import ARRAYS, SUBMODULE
+from ..facts.modules import ARRAYS, SUBMODULE, Modules
 from ..facts.program import ProgramFacts
 from ..facts.values.lattice import Function as FunctionValue
 from ..facts.values.lattice import Module, Value
@@ -74,6 +74,24 @@ class Ordered:
             for made in field.values:
                 if not is_none(made):
                     self._take(made.value, deep)
+
+
+def is_by_fields(modules: Modules, cls: Class) -> bool:
+    """Whether the fields of a class, in which a traced model of Equinox has its parts, tell in
+    which order they were set: one after the other by its own constructor, each once."""
+    fields = modules.own_fields(cls)
+    parts = [name for name, field in fields.items() if field.kind in ALL]
+    bases = [base.name for base in modules.lineage(cls)[1:]]
+    function = modules.home(cls).methods(cls).get("__init__")
+    if function is None or bases not in ([], ["Module"]):
+        return False
+    stores = [s for s in function.body.body if isinstance(s, Assign) and len(s.targets) == 1]
+    set_one_by_one = [
+        s.targets[0].name
+        for s in stores
+        if isinstance(s.targets[0], Attribute) and s.targets[0].name in parts
+    ]
+    return set_one_by_one == parts and all(len(fields[name].values) == 1 for name in parts)
 
 
 def names_in_order(me: str) -> Assign:

@@ -17,7 +17,7 @@ from ..threading import function_body
 from ..threading.param_writers import Writers, is_plain
 from ..threading.reserved_names import rename_parameters
 from ..threading.signatures import Signatures
-from ..walk_order import Ordered
+from ..walk_order import Ordered, is_by_fields
 
 STATE = "eqx.nn.StateIndex"
 WORDS = frozenset(("state", "key"))  # by which calls are given what a model takes
@@ -42,6 +42,10 @@ class Plan(function_body.Plan):
         self.inferring = self._inferring()
         self.ordered = Ordered(project, facts)
         owners = self.settle(facts)
+        # the classes that have a field for their order
+        self.listing = {
+            c for c in owners if c in self.ordered and not is_by_fields(self.modules, c)
+        }
         self.param_writers = Writers(signatures, is_plain)
         self._unset = {
             (cls, name)
