@@ -78,11 +78,13 @@ class Ordered:
 
 def is_by_fields(modules: Modules, cls: Class) -> bool:
     """Whether the fields of a class, in which a traced model of Equinox has its parts, tell in
-    which order they were set: one after the other by its own constructor, each once."""
-    fields = modules.own_fields(cls)
+    which order they were set: one after the other by its own constructor, once and by its name."""
+    fields, methods = modules.own_fields(cls), modules.home(cls).methods(cls)
+    if any(dotted(call.function) == "setattr" for m in methods.values() for call in m.nodes(Call)):
+        return False
     parts = [name for name, field in fields.items() if field.kind in ALL]
     bases = [base.name for base in modules.lineage(cls)[1:]]
-    function = modules.home(cls).methods(cls).get("__init__")
+    function = methods.get("__init__")
     if function is None or bases not in ([], ["Module"]):
         return False
     stores = [s for s in function.body.body if isinstance(s, Assign) and len(s.targets) == 1]
