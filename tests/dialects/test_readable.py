@@ -541,7 +541,7 @@ LINES |= {
     ),
     "what a forward pass keeps": (
         KEPT,
-        ["x, attn = self.attention("],
+        [" = self.attention("],
         ["value_1", '.get("out")', '"]\n    def __init__'],
     ),
     "layers that are made without dropout": (STILL, ["self.rnn("], ["key=None", "training", "keys[4]"]),

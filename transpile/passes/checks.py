@@ -201,13 +201,13 @@ def _is_known(read: Expression) -> bool:
     """Whether Python decides by what it knows of it: `self.last is None`, `self.last.dtype`,
     `len(self.seen)`, `"k" in self.kept`."""
     around, value = read.parent, read.value
+    if asks_for_none(around):
+        return True
     if isinstance(around, Compare) and isinstance(value, Sequence):
         return False  # by its elements
     if isinstance(value, (Mapping, Sequence)) and not isinstance(around, (Attribute, Subscript)):
         return True
-    if isinstance(around, Attribute):
-        return around.name in _STATIC
-    return asks_for_none(around)
+    return isinstance(around, Attribute) and around.name in _STATIC
 
 
 PASS = Pass("checks", ("stages",), run, of_project=True)
