@@ -49,7 +49,8 @@ def converted(target: str) -> tuple[dict[str, Result], str]:
 
 def disagreements(case: Case, directory: Path, target: str) -> list[str]:
     """What differs between both sides of a fixture in float64: outputs, gradients for params and
-    inputs, and state, in the modes that do not draw; and of the functional output the initial values."""
+    inputs, and state, in the modes that do not draw; of the functional output also in training
+    without what its dropout draws, and the initial values."""
     import torch
 
     original = load(TORCH / f"{case.file}.py", f"torch_{case.file}", TORCH)
@@ -64,13 +65,16 @@ def disagreements(case: Case, directory: Path, target: str) -> list[str]:
     ours = built(lambda **given: cls(*args_jax, **kwargs_jax, **given), cls)
     if target != "functional":
         return _differences(make, ours, inputs, target)
-    if case.file in NARROW:
-        theirs = make()
-        rows = [r for m in (False, True) for r in verify(theirs, ours, *inputs, training=m).rows]
-        differences = _fallen(rows)
-    else:
-        differences = _differences(make, ours, inputs, target)
-    return differences + _fallen(verify_init(make, ours).rows)
+    theirs, narrow = make(), case.file in NARROW
+    drawing = is_random(theirs.train(), inputs, {})  # and is compared without its dropout
+    rows = [
+        row
+        for training in (False, True)
+        if narrow or training and drawing
+        for row in verify(theirs, ours, *inputs, training=training).rows
+    ]
+    rows += verify_init(make, ours).rows
+    return _fallen(rows) + ([] if narrow else _differences(make, ours, inputs, target))
 
 
 def _fallen(rows) -> list[str]:
