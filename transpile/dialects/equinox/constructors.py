@@ -51,7 +51,7 @@ class Building:
                 self.reports.report("buffer-in-list", assign.expression, _LISTED)
         if self.function.name == "__init__" and self.cls in self.plan.inferring:
             self._mode()
-        if self.function.name == "__init__" and self.cls in self.plan.listing:
+        if self.function.name == "__init__" and self.cls in self.plan.with_order:
             conclude(self.function.body, [names_in_order(self.self_name)])
 
     # --- declarations -----------------------------------------------------------------------------

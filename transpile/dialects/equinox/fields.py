@@ -87,7 +87,7 @@ class Fields:
             found.append(Declared("arrays", "dict[str, jax.Array]"))
         if self.cls in self.plan.inferring:
             found.append(Declared("inference", "bool"))
-        if self.cls in self.plan.listing and "__init__" in self.methods:
+        if self.cls in self.plan.with_order and "__init__" in self.methods:
             found.append(Declared(ORDER, "tuple[str, ...]", static=True))
         return found
 
@@ -98,7 +98,7 @@ class Fields:
         found = {name for cls in lineage for name in self.modules.own_fields(cls)}
         users = [c for c in lineage if not self.modules.is_library(c)]
         ordered = users if self.is_sequential else lineage  # the one below knows no order
-        ordered = [c for c in ordered if c in self.plan.listing]
+        ordered = [c for c in ordered if c in self.plan.with_order]
         found |= {ORDER for cls in ordered if self.modules.constructor(cls) is not None}
         return found | {"inference" for cls in lineage if cls in self.plan.inferring}
 

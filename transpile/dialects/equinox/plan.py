@@ -43,7 +43,7 @@ class Plan(function_body.Plan):
         self.ordered = Ordered(project, facts)
         owners = self.settle(facts)
         # the classes that have a field for their order
-        self.listing = {
+        self.with_order = {
             c for c in owners if c in self.ordered and not is_by_fields(self.modules, c)
         }
         self.param_writers = Writers(signatures, is_plain)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...facts import stored_types
 from ...facts.modules import ARRAYS, SUBMODULE, Array
-from ...facts.values.lattice import Instance, Mapping, Module, Sequence, Tensor
+from ...facts.values.lattice import Instance, Module, Tensor
 from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.effects import Declare, NewArray, Put, Read, Tie, Write
@@ -130,7 +130,7 @@ def assign(low: Lowering, node: Assign) -> None:
     cls, value = low.cls(node), node.expression
     if cls is None or value is None or node.operator or low.unit(node) not in low.plan.building:
         return
-    listed = is_list(value) or isinstance(value.value, (Mapping, Sequence))
+    listed = is_list(value) or is_container(value)
     names = [t.name for t in node.targets if isinstance(t, Attribute) and low.is_self(t.object)]
     if is_none(value) and any(low.plan.is_data(cls, n) for n in names):
         low.edits.change(node, lambda n: n.expression.replace(Call(nnx("data"), [Constant(None)])))

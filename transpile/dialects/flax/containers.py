@@ -102,7 +102,7 @@ def keeps_modules(low: Lowering, node: Assign, cls: Class) -> bool:
     lists = [e for e in more if isinstance(e.value, Sequence) and holds_modules(e.value)]
     for one in lists:
         if _is_item(one):
-            low.edits.wrap(one, lambda v: Call(nnx("List"), [v]))
+            low.edits.wrap(one, _as_list)
         elif isinstance(one.value.element, Sequence):
             _tell_items(low, one)
     return bool(lists) or any(is_trained(e.value) for e in more)
@@ -111,9 +111,13 @@ def keeps_modules(low: Lowering, node: Assign, cls: Class) -> bool:
 def _tell_items(low: Lowering, several: Expression) -> None:
     """`stacks += [[fc] for fc in fcs]`: the lists that become items."""
     if isinstance(several, Comprehension):
-        low.edits.wrap(several.element, lambda v: Call(nnx("List"), [v]))
+        low.edits.wrap(several.element, _as_list)
     else:
         low.edits.wrap(several, lambda v: Call(Name("map"), [nnx("List"), v]))
+
+
+def _as_list(several: Expression) -> Expression:
+    return Call(nnx("List"), [several])
 
 
 def _is_item(value: Expression) -> bool:

@@ -80,9 +80,9 @@ def assigned_by(choice: Conditional, name: str) -> If:
     return If(choice.test, body or Block([Pass()]), orelse)
 
 
-def taken_apart(statement: Statement) -> list[Statement]:
-    """`a, b = f(x), g(y)` as two assignments; none where that would be another program: what is
-    evaluated later reads a."""
+def taken_apart(statement: Statement, gives: Callable[[Expression], bool]) -> list[Statement]:
+    """`a, b = f(x), g(y)`, where f or g gives a state, as two assignments; none where that would be
+    another program: what is evaluated later reads a."""
     if not isinstance(statement, Assign) or statement.operator or len(statement.targets) != 1:
         return []
     target, value = statement.targets[0], statement.expression
@@ -91,10 +91,11 @@ def taken_apart(statement: Statement) -> list[Statement]:
     names = [t.id for t in target.elements if isinstance(t, Name)]
     if not len(set(names)) == len(target.elements) == len(value.elements):
         return []
+    starred = any(isinstance(e, Starred) for e in value.elements)
+    if starred or not any(map(gives, value.elements)):
+        return []
     scope = statement.nearest(Function)
     inner = [f for f in scope.nodes(Function) if f is not scope] if scope is not None else []
-    if any(isinstance(e, Starred) for e in value.elements):
-        return []
     for i, name in enumerate(names):
         if any(name in names_in(part) for part in [*value.elements[i + 1 :], *inner]):
             return []

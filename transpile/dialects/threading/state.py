@@ -14,7 +14,7 @@ from typing import Protocol
 
 from ...model.edits import leave_out
 from ...model.effects import Write
-from ...model.expressions import Call, Comprehension, Display, Lambda, Name, OpaqueExpression
+from ...model.expressions import Call, Comprehension, Lambda, Name, OpaqueExpression
 from ...model.names import bound_name
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Conditional, Unary
@@ -273,10 +273,7 @@ class Extraction:
 
     def _one_by_one(self, statement: Statement) -> bool:
         """`a, b = f(x), g(y)`, where f or g gives a state, as two assignments."""
-        value = statement.expression if isinstance(statement, Assign) else None
-        if not isinstance(value, Display) or not any(map(self._has, value.elements)):
-            return False
-        apart = taken_apart(statement)
+        apart = taken_apart(statement, self._has)
         block = statement.parent
         if not apart or not isinstance(block, Block):
             return False
