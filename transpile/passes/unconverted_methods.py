@@ -12,7 +12,7 @@ from typing import Any
 from ..facts.modules import Modules
 from ..facts.values.attribute_names import torch_method
 from ..facts.values.lattice import UNKNOWN, Class, Function, Method, Module, Static, Value
-from ..model.effects import Unconverted, Write
+from ..model.effects import Apply, Unconverted, Write
 from ..model.expressions import Attribute, Call, Name
 from ..model.names import dotted, stored_by
 from ..model.node import Expression, Statement
@@ -109,7 +109,7 @@ def _is_of_module(call: Call) -> bool:
 
 def _method(changes: Changes, call: Call, function: Attribute, facts: Any) -> None:
     value = function.value
-    if isinstance(value, (Function, Class)) or _is_super(function):
+    if isinstance(value, (Function, Class)) or isinstance(call, Apply) or _is_super(function):
         return
     if function.name == "backward":
         changes.report("training-loop", call, _GRADIENTS)

@@ -45,10 +45,16 @@ PROPERTIES = frozenset(
     "T mT H mH real imag shape ndim dtype device data grad is_cuda requires_grad itemsize"
     " layout is_sparse is_leaf grad_fn is_quantized is_mps is_meta nbytes names output_nr".split()
 )
-# Methods of nn.Module beside the ordinary ones.
+# Methods of nn.Module.
 _OF_MODULES = frozenset(
-    "add_module buffers named_buffers cuda cpu to double float half register_parameter"
-    " get_submodule requires_grad_".split()
+    "eval train apply parameters named_parameters modules children named_modules named_children"
+    " state_dict load_state_dict register_buffer forward zero_grad add_module buffers"
+    " named_buffers cuda cpu to double float half register_parameter get_submodule"
+    " requires_grad_".split()
+)
+# Methods of the lists and dicts that torch has of modules.
+_OF_CONTAINERS = frozenset(
+    "append extend insert pop clear get setdefault keys values items update copy".split()
 )
 
 
@@ -89,4 +95,9 @@ def tells_tensor(name: str) -> bool:
 
 def torch_method(name: str) -> bool:
     """Whether modules have a method of this name in torch, so that it is no submodule's."""
-    return name.startswith("_") or name in ORDINARY or name in _OF_MODULES
+    return name.startswith("_") or name in _OF_MODULES or name in _OF_CONTAINERS
+
+
+def container_method(name: str) -> bool:
+    """Whether lists or dicts of modules have a method of this name."""
+    return name in _OF_CONTAINERS

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from ...facts.calls import applied
 from ...facts.program import ProgramFacts
 from ...facts.values import lattice
-from ...facts.values.attribute_names import torch_method
+from ...facts.values.attribute_names import ORDINARY, container_method, torch_method
 from ...facts.values.calls import is_super
 from ...facts.values.lattice import UNKNOWN, Method, Module, Torch, Value, holds_module, is_param
 from ...facts.values.solve import with_callers
@@ -167,12 +167,24 @@ def _method_of_module(
         _run(scene, node)  # it runs a function on all modules below
     elif value.name == "apply" and scene.stage == "traced" and node.arguments:
         scene.changes.unconverted("module-walk", node, _APPLIED)
-    elif not torch_method(value.name) or value.name.startswith("_"):
-        owners = scene.values.facts.owners.get(value.name, ())  # `_layers` is the project's
-        several = receiver.open or len(receiver.classes) > 1
-        theirs = several and any(scene.project.is_module(cls) for cls in owners)
-        if theirs or receiver.is_self and _is_part_of_layer(scene, value.name):
-            _run(scene, node)
+    elif _is_of_project(scene, value.name, receiver):
+        _run(scene, node)
+    elif receiver.is_self and _is_part_of_layer(scene, value.name):
+        _run(scene, node)
+
+
+def _is_of_project(scene: Scene, name: str, receiver: Module) -> bool:
+    """Whether classes of the project have the method of a module of which it is not known which of
+    several it is."""
+    project = scene.project
+    if container_method(name):  # `update` of a list of memories, or of one of them
+        theirs = (ref for ref in receiver.classes if isinstance(ref, Class))
+        return any(project.find(cls, name) is not None for cls in theirs)
+    if torch_method(name) and not name.startswith("_"):  # `_layers` is the project's
+        return False
+    owners = scene.values.facts.owners.get(name, ())
+    several = receiver.open or len(receiver.classes) > 1
+    return several and any(project.is_module(cls) for cls in owners)
 
 
 def _is_part_of_layer(scene: Scene, name: str) -> bool:
@@ -217,7 +229,9 @@ def _of_object(scene: Scene, value: Value) -> lattice.Function | None:
     if isinstance(value, lattice.Object):
         method = scene.project.find(value.cls, CALL)
         return lattice.Function(method, value.cls) if method is not None else None
-    if not isinstance(value, Method) or value.receiver != UNKNOWN or torch_method(value.name):
+    if not isinstance(value, Method) or value.receiver != UNKNOWN:
+        return None
+    if value.name in ORDINARY or torch_method(value.name):
         return None
     owners = scene.values.facts.owners.get(value.name, ())
     above = [c for c in owners if all(c in scene.project.order(o) for o in owners)]
