@@ -13,8 +13,10 @@ def from_torch(source: Any, module: Any) -> tuple[Any, Any]:
     tensors = _tensors(source)
     params: dict[str, Any] = {}
     state: dict[str, Any] = {}
-    _fill(module, "", tensors, source if hasattr(source, "named_modules") else None, params, state)
-    _without_ties(params, shapes(module, "init"))
+    begun = _begun(module, "init"), _begun(module, "init_state")
+    original = source if hasattr(source, "named_modules") else None
+    _fill(module, "", tensors, original, params, state, *begun)
+    _without_ties(params, begun[0])
     return params, state
 
 
@@ -69,11 +71,11 @@ def _fill(
     original: Any,
     params: Any,
     state: Any,
+    own_params: dict[str, Any] | None,
+    own_state: dict[str, Any] | None,
 ) -> None:
-    import jax
-
-    own_state = _own_names(module, "init_state", jax)
-    own_params = _own_names(module, "init", jax)
+    """Put what belongs to a module and below it into params and state; what `init` and `init_state`
+    give for it says where each is, and None that nothing is known."""
     children = dict(module.children())
     tail = prefix + "." if prefix else ""
     direct = {
@@ -105,12 +107,15 @@ def _fill(
         if inner is None and original is not None and hasattr(original, "_modules"):
             inner = original._modules.get(_theirs(name))
         params[name], state[name] = {}, {}
-        _fill(child, f"{tail}{name}", tensors, inner, params[name], state[name])
-    for method, made, own in (("init", params, own_params), ("init_state", state, own_state)):
-        if "parametrizations" in (own or ()):
-            made["parametrizations"] = _nested(
-                shapes(module, method)["parametrizations"], f"{tail}parametrizations", tensors
-            )
+        below = (
+            _below(own_params, name, child, "init"),
+            _below(own_state, name, child, "init_state"),
+        )
+        _fill(child, f"{tail}{name}", tensors, inner, params[name], state[name], *below)
+    for made, own in ((params, own_params), (state, own_state)):
+        if own is not None and "parametrizations" in own:
+            path = f"{tail}parametrizations"
+            made["parametrizations"] = _nested(own["parametrizations"], path, tensors)
     for name in own_params or ():
         value = getattr(original, _theirs(name), None) if original is not None else None
         if name not in params and name not in children and hasattr(value, "detach"):
@@ -176,12 +181,20 @@ def _declares(module: Any) -> bool:
     return type(module).__name__ in ("Parameter", "Buffer") and hasattr(module, "initial")
 
 
-def _own_names(module: Any, method: str, jax: Any) -> set[str] | None:
-    """The names that `init` or `init_state` returns; None where it cannot be run."""
+def _begun(module: Any, method: str) -> dict[str, Any] | None:
+    """What `init` or `init_state` returns, by name: shapes, or None for each name where the method
+    can be run or read alone; None where not even that."""
     tree = shapes(module, method)
     if tree is None:
-        return _by_running(module, method, jax)
-    return set(tree) if isinstance(tree, dict) else set()
+        names = _by_running(module, method)
+        return None if names is None else dict.fromkeys(names)
+    return tree if isinstance(tree, dict) else {}
+
+
+def _below(own: dict[str, Any] | None, name: str, child: Any, method: str) -> dict[str, Any] | None:
+    """The same for a submodule, out of what is known of the module above it."""
+    known = own.get(name) if own is not None else None
+    return known if isinstance(known, dict) else _begun(child, method)
 
 
 def shapes(module: Any, method: str) -> Any:
@@ -198,7 +211,9 @@ def shapes(module: Any, method: str) -> Any:
         return None
 
 
-def _by_running(module: Any, method: str, jax: Any) -> set[str] | None:
+def _by_running(module: Any, method: str) -> set[str] | None:
+    import jax
+
     try:
         tree = getattr(module, method)(jax.random.key(0))
     except Exception:
