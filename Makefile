@@ -3,12 +3,14 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: demo test setup lint
+.PHONY: demo test setup lint pytest
+
+# What is imported is compiled then, and kept: pip would compile all of torch and JAX first, in a minute.
+unexport PYTHONDONTWRITEBYTECODE
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install -q torch==2.13.0
-	$(BIN)/pip install -q -e '.[verify,dev]'
+	$(BIN)/pip install -q --no-compile torch==2.13.0 -e '.[verify,dev]'
 	touch .venv/ready
 
 setup: .venv/ready
@@ -21,5 +23,8 @@ lint: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-test: lint
-	$(BIN)/pytest -n 2
+pytest: .venv/ready
+	$(BIN)/pytest -n 2 --dist worksteal
+
+test: .venv/ready
+	$(MAKE) --jobs 2 lint pytest
