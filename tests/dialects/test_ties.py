@@ -464,7 +464,6 @@ HELD_TWICE = {
     "on one way": "if deep:\n            self.d = {'k': self.a}\n        else:\n            self.d = {}",
     "beside a layer": "self.d = dict(k=self.a, act=nn.ReLU())",
     "in a list in it": "self.d = {'k': self.a, 'more': [self.a, nn.ReLU()]}",
-    "as it grows": "self.d = {}\n        self.d['k'] = self.a",
     "by a method": "self._build()\n\n    def _build(self):\n        self.d = {'k': self.a}",
 }
 

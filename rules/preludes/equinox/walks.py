@@ -87,8 +87,8 @@ def assign_fields(module, new):
 
 
 def assign_named(module, names, new):
-    """Give a module that is being built others under some of its names."""
-    for name, child in zip(names, new):
+    """Give a module that is being built others under some of its names; a dict has its keys beside them."""
+    for name, child in [(name, new[key]) for key, name in names] if isinstance(new, dict) else zip(names, new):
         computed = vars(module).get("submodules", {})
         if name in computed:
             computed[name] = child

@@ -70,6 +70,8 @@ class _Search:
         """What says which list, or which module, an expression is."""
         if isinstance(node, Starred):
             return self._key(node.expression)
+        if isinstance(node, Subscript) and self._holder(node.object) is None:
+            return self._key(node.object)  # `self.ops[k]`, of a plain list or dict
         if isinstance(node, Name):
             for loop in self._loops[::-1]:
                 inside = any(n is node for n in loop.walk())

@@ -2,6 +2,7 @@
 
 import keyword
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from ...facts.modules import SUBMODULE, Modules
 from ...facts.values.lattice import Mapping, Module, Sequence, Value, is_param, is_traced
@@ -70,6 +71,38 @@ def added(statement: Statement) -> list[Expression]:
     return [value] if value is not None else []
 
 
+class Entry(NamedTuple):
+    """What is put into a list, or under a key into a dict."""
+
+    key: Expression | None
+    value: Expression
+
+
+def entries(statement: Statement) -> list[Entry] | None:
+    """What a statement puts into a list or dict, as far as it says so itself."""
+    if not isinstance(statement, Assign) or statement.operator:
+        return [Entry(None, value) for value in added(statement)]
+    target, value = statement.targets[0], statement.expression
+    if value is not None and isinstance(target, Subscript):
+        return [Entry(target.index, value)]
+    if value is None or not is_dict(value):
+        return [Entry(None, value) for value in added(statement)]
+    if isinstance(value, Call):
+        return None if value.arguments else []
+    pairs = value.pairs if isinstance(value, Dictionary) else [(None, value)]
+    found = [Entry(key, value) for key, value in pairs]
+    return None if any(entry.key is None for entry in found) else found
+
+
+def is_dict(value: Expression) -> bool:
+    """Whether what is written out is a dict."""
+    if isinstance(value, Call):
+        return (dotted(value.function) or "").rpartition(".")[2] in ("dict", "OrderedDict")
+    return (
+        isinstance(value, Dictionary) or isinstance(value, Comprehension) and value.kind == "dict"
+    )
+
+
 def leaves(statement: Statement) -> Iterator[Expression]:
     """All that a statement puts into a list, out of the lists and dicts in it."""
     inside = [*added(statement)]
@@ -90,8 +123,9 @@ def is_first(statement: Statement) -> bool:
 def is_plain(statement: Statement) -> bool:
     """Whether what a statement puts into a list is written out: `append(fc)`, `+= [a, b]`."""
     if isinstance(statement, Assign):
-        whole = not any(isinstance(t, Subscript) for t in statement.targets)
-        return whole and statement.operator in ("", "+")
+        item = any(isinstance(t, Subscript) for t in statement.targets)
+        single = len(statement.targets) == 1 and not statement.operator
+        return single if item else statement.operator in ("", "+")
     call = statement.expression if isinstance(statement, ExpressionStatement) else None
     if not isinstance(call, Call) or any(call.keywords):
         return False

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from ...facts.bindings.activity import bound
 from ...facts.modules import SUBMODULE, Modules
-from ...facts.values.lattice import UNKNOWN, Module
+from ...facts.values.lattice import UNKNOWN, Mapping, Module, Sequence
 from ...model.copy import clone
 from ...model.effects import Declare, New
 from ...model.empty_branches import without_empty_branches
@@ -31,6 +31,7 @@ from ...model.statements import Assign, Block
 from ..attribute_reads import Reads
 from ..fresh_names import fresh
 from ..threading.properties import add_property
+from . import list_growth
 from .submodule_paths import from_root, is_path, is_put, replaces, steps, written_out
 
 _WALKS = frozenset("children named_children modules named_modules named_parameters".split())
@@ -127,10 +128,18 @@ class _Names:
             return False
         if not self.alone and isinstance(path, Attribute) and isinstance(path.object, Name):
             return False  # `self.b = self.a`: two names in one module
-        if len(self._stores(declare.name)) != 1:
+        if len(self._stores(declare.name)) != 1 or any(map(self._is_first_in_list, steps(path))):
             return False
         above = {text(n) for n in steps(path)}
         return not any(replaces(node, above) for node in self._after(declare))
+
+    def _is_first_in_list(self, step: Expression) -> bool:
+        """Whether a plain list or dict has what is made for it, and registered by other names."""
+        if not isinstance(step.value, (Mapping, Sequence)) or (path := dotted(step)) is None:
+            return False
+        stores = [a for a in self.init.nodes(Assign) if path in map(dotted, a.targets)]
+        parts = [*stores, *list_growth.grown(self.init, path)]
+        return any(isinstance(v, New) for part in parts for v in list_growth.leaves(part))
 
     def _after(self, statement: Declare) -> Iterator[Node]:
         """What runs later: what stands behind it, and the other methods."""

@@ -20,12 +20,12 @@ from ...model.expressions import (
     Subscript,
 )
 from ...model.functions import is_static
-from ...model.names import dotted, names_in, own_word, root, target_names
+from ...model.names import dotted, names_in, own_word, root, target_names, text
 from ...model.node import Expression, Node
 from ...model.operators import Binary, Boolean, Conditional
 from ...model.program import Function, Parameter
 from ...model.project import Project
-from ...model.statements import Assign, Block, For, If, While
+from ...model.statements import Assign, Block, ExpressionStatement, For, If, While
 
 CONTAINERS = frozenset(("Sequential", "ModuleList", "ModuleDict"))
 # are given modules, or params
@@ -215,6 +215,9 @@ def _is_turned(node: Expression, parent: Node | str) -> bool:
     for around in parent.ancestors():
         if isinstance(around, Block):
             set_before |= _always_set(around)
+            if isinstance(node, Subscript) and text(node.index) == "-1":
+                if dotted(node.object) in _always_grown(around):
+                    return False  # `self.norms[-1]`, which this turn has made
         if isinstance(around, (Comprehension, For, While)):
             own = {*_made_by_turn(around), *set_before}
             if not own & names_in(node):
@@ -240,6 +243,17 @@ def _always_set(block: Block) -> set[str]:
             found.update(bound(statement))
         elif isinstance(statement, If) and statement.orelse is not None:
             found |= _always_set(statement.body) & _always_set(statement.orelse)
+    return found
+
+
+def _always_grown(block: Block) -> set[str]:
+    """The lists that a block adds something to."""
+    found = set[str]()
+    for statement in block.body:
+        call = statement.expression if isinstance(statement, ExpressionStatement) else None
+        if isinstance(call, Call) and isinstance(call.function, Attribute):
+            if call.function.name == "append" and (path := dotted(call.function.object)):
+                found.add(path)
     return found
 
 

@@ -22,20 +22,10 @@ from dataclasses import dataclass, field
 
 from ...facts.escaping_lists import hands_on
 from ...facts.modules import FIELD, Modules
-from ...facts.values.lattice import Module, Sequence, Value
+from ...facts.values.lattice import Module, Value
 from ...model.copy import clone
-from ...model.edits import block_of
 from ...model.effects import Declare, New
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Comprehension,
-    Display,
-    ForClause,
-    Name,
-    Starred,
-    Subscript,
-)
+from ...model.expressions import Attribute, Call, Display, Name, Starred, Subscript
 from ...model.fresh_names import taken
 from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
@@ -43,10 +33,12 @@ from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.statements import Assign, For
 from ..attribute_reads import Reads
-from ..fresh_names import attributes, fresh
+from ..fresh_names import fresh
 from ..threading.properties import add_property
 from . import asked_anew, list_growth
-from .parallel_names import beside, in_a_loop
+from .kept_names import KeptNames
+from .list_growth import Entry
+from .parallel_names import beside, give_name, in_a_loop
 
 
 @dataclass
@@ -110,7 +102,8 @@ class _Lists:
 
     def _write(self, name: str, store: Assign) -> None:
         assert (value := store.expression) is not None
-        more = [n for m in self.methods for n in list_growth.grown(m, f"{self.me}.{name}")]
+        path = f"{self.me}.{name}"
+        more = [n for m in self.methods for n in list_growth.grown(m, path)]
         kept = [e for n in more for e in list_growth.added(n)]
         if not (
             list_growth.holds_modules(value.value)
@@ -122,20 +115,24 @@ class _Lists:
         elif not more and (again := self._asked_anew(store)) is not None:
             value = again
             for loop in self.init.nodes(For):
-                if dotted(loop.iterable) == f"{self.me}.{name}" and isinstance(value, Display):
+                if dotted(loop.iterable) == path and isinstance(value, Display):
                     loop.iterable.replace(clone(value))  # what changes them needs their places
             self._property(store, name, value)
-        elif more or not self._set_in_a_loop(name, store):
+        elif not self._set_in_a_loop(name, path, store, more):
+            for part in more:
+                give_name(part, part.nearest(Function) or self.init, path, name.removesuffix("s"))
             self._by_names(name, store, [store, *more])
 
     def _write_local(self, name: str, store: Assign, local: str) -> None:
         """`self.fcs = fcs`, where `fcs` is a list that the constructor has made."""
         made = [a for a in self.init.nodes(Assign) if local in map(dotted, a.targets)]
-        if len(made) != 1 or made[0].operator or not isinstance(made[0].expression, Display):
+        if len(made) != 1 or made[0].operator or not list_growth.is_list(made[0].expression):
             return
         more = list(list_growth.grown(self.init, local))
         kept = [e for n in (made[0], *more) for e in list_growth.added(n)]
-        if not any(list_growth.is_trained(e.value) for e in kept):
+        if not any(map(_is_of_modules, kept)) and not any(
+            list_growth.is_trained(e.value) for e in kept
+        ):
             return
         if not self._is_read_elsewhere(name) and not self._is_read_here(name, store):
             self.init.body.take(store)
@@ -144,7 +141,15 @@ class _Lists:
         inside = {n for s in (store, *made, *more) for n in s.walk()}
         others = [n for n in self.init.nodes(Name) if n.id == local and n not in inside]
         whole = [self._container(n, store) for n in others]
-        if not others:
+        looped = isinstance(store.expression, Name) and not self._is_read_here(name, store)
+        if (
+            looped
+            and made[0].parent is store.parent
+            and self._set_in_a_loop(name, local, made[0], more)
+        ):
+            self.init.body.take(store)
+            self.read.changed()
+        elif not others:
             self._by_names(name, store, [*made, *more])
         elif whole[0] is not None and isinstance(store.expression, Name):
             held = Attribute(Name(self.me), whole[0])
@@ -206,67 +211,61 @@ class _Lists:
 
     def _by_names(self, name: str, store: Assign, parts: list[Statement]) -> None:
         """Keep the names of what a list holds, which are attributes of `self`."""
-        inside = set(self.init.body.walk())
-        named: list[tuple[Statement, list[Expression]]] = []
+        named: list[tuple[Statement, list[Entry]]] = []
         fields = self.modules.own_fields(self.cls)
+        keyed = self._is_keyed(parts[0])
         for part in parts:
-            found = [beside(e, part, self.init, fields) for e in list_growth.added(part)]
-            if part not in inside or None in found or not list_growth.is_plain(part):
+            method, entries = part.nearest(Function) or self.init, list_growth.entries(part) or []
+            found = [beside(e.value, part, method, fields) for e in entries]
+            known = list_growth.entries(part) is not None and None not in found
+            alike = all((e.key is not None) == keyed for e in entries)
+            within = method.receiver == self.me and (
+                method.owner is self.cls or method is self.init
+            )
+            if not (within and known and alike and list_growth.is_plain(part)):
                 self._report(name, parts)
                 return
-            named.append((part, [clone(e) for e in found if e is not None]))
-        word = self._word(name)
-        names = Attribute(Name(self.me), fresh(word, attributes(self.cls)))
-        target: Expression = names
-        if parts[0] is not store:  # a list of the constructor's own
-            target = Name(fresh(word, taken(self.init)))
-            assert (listed := store.expression) is not None
-            next(n for n in listed.walk() if isinstance(n, Name)).replace(clone(target))
-            assert store.expression is not None  # it may be the name itself
-            kept = clone(store.expression)
-            for node in [kept, *kept.children()]:
-                if isinstance(node, Expression):
-                    node.value = None  # it was a list of modules
-            block_of(store).substitute(store, [Assign([names], kept)])
-        for part, elements in named:
-            first = list_growth.is_first(part)
-            given = [*elements, Starred(clone(target))] if first else elements
-            plain = first or part is parts[0]
-            made = Assign([clone(target)], Display("tuple", given), "" if plain else "+")
-            block_of(part).substitute(part, [made])
-        held = next((e.value for part in parts for e in list_growth.added(part)), None)
+            pairs = zip(entries, found)
+            named.append((part, [Entry(e.key, clone(f)) for e, f in pairs if f is not None]))
+        held = next(
+            (e.value.value for part in parts for e in list_growth.entries(part) or ()), None
+        )
+        names = KeptNames(self.cls, self.init, name, keyed)
+        if parts[0] is store:
+            names.grow_beside(named)
+        else:  # a list of the constructor's own
+            names.grow_apart(named, store)
         self._fetch(name, names, held)
 
-    def _set_in_a_loop(self, name: str, store: Assign) -> bool:
+    def _is_keyed(self, made: Statement) -> bool:
+        value = made.expression if isinstance(made, Assign) else None
+        return value is not None and list_growth.is_dict(value)
+
+    def _set_in_a_loop(self, name: str, path: str, made: Assign, more: list[Statement]) -> bool:
         """`for i, fc in enumerate(self.fcs): setattr(self, f"fc{i}", fc)`: the list is the
         constructor's, and the loop keeps the names."""
-        found = in_a_loop(f"{self.me}.{name}", store, self.init)
+        found = in_a_loop(path, made, more, self.init)
         if found is None:
             return False
-        (statement, given), held = found, store.expression.value  # type: ignore[union-attr]
-        names = Attribute(Name(self.me), fresh(self._word(name), attributes(self.cls)))
-        self._make_local(name)
-        block_of(store).insert_after(store, [Assign([names], Display("tuple", []))])
-        more = Assign([clone(names)], Display("tuple", [clone(given)]), "+")
-        block_of(statement).insert_after(statement, [more])
-        self._fetch(name, names, held.element if isinstance(held, Sequence) else None)
+        held = getattr(made.expression.value, "element", None)  # type: ignore[union-attr]
+        added = [e.value for part in more for e in list_growth.entries(part) or ()]
+        names = KeptNames(self.cls, self.init, name, self._is_keyed(made))
+        if path.startswith(f"{self.me}."):
+            self._make_local(name)
+        names.grow_in_turn(found)
+        self._fetch(name, names, added[0].value if added else held)
         return True
 
-    def _word(self, name: str) -> str:
-        return f"{name[:-1] if name.endswith('s') else name}_names"
-
-    def _fetch(self, name: str, names: Attribute, held: Value | None) -> None:
+    def _fetch(self, name: str, names: KeptNames, held: Value | None) -> None:
         """A property with what these names stand for."""
-        self.found.names[self.cls, name] = names.name
-        each = Call(Name("getattr"), [Name(self.me), Name("name")])
-        each.value = held
-        clause = ForClause(Name("name"), clone(names))
-        self._property(None, name, Comprehension("list", None, each, [clause]))
+        self.found.names[self.cls, name] = names.field.name
+        self._property(None, name, names.fetched(held))
 
     def _report(self, name: str, parts: list[Statement]) -> None:
         """Tell of a list whose modules have another place too."""
-        placed = {n.id for d in self.init.nodes(New, Declare) for n in _given(d)}
-        given = (n for _, call in list_growth.sets(self.init) for n in call.arguments)
+        around = dict.fromkeys([self.init, *(p.nearest(Function) or self.init for p in parts)])
+        placed = {n.id for m in around for d in m.nodes(New, Declare) for n in _given(d)}
+        given = (n for m in around for _, call in list_growth.sets(m) for n in call.arguments)
         placed |= {n.id for n in given if isinstance(n, Name)}
         kinds = Attribute, Subscript, *(New,) * hands_on(self.init, f"{self.me}.{name}")
         for element in (e for part in parts for e in list_growth.leaves(part)):

@@ -33,17 +33,29 @@ def set_by_name(node: Expression) -> tuple[Expression, str, Expression] | None:
     """Holder, name and value of `setattr(lin, "bias", value)`, or of `lin.__setattr__`."""
     if not isinstance(node, Call):
         return None
-    function = node.function
-    if dotted(function) == "setattr" and plain_call(node, 3):
+    if dotted(node.function) == "setattr" and plain_call(node, 3):
         holder, name, value = node.arguments
-    elif isinstance(function, Attribute) and function.name == "__setattr__" and plain_call(node, 2):
-        holder, (name, value) = function.object, node.arguments
-        if isinstance(holder, Call) or dotted(holder) == "object":
-            return None  # `super().__setattr__(name, value)` goes by nothing that is overridden
+    elif sets_by_method(node):
+        holder, (name, value) = node.function.object, node.arguments  # type: ignore[attr-defined]
     else:
         return None
     text = written(name)
     return (holder, text, value) if text is not None else None
+
+
+def sets_by_method(call: Call) -> bool:
+    """`self.__setattr__(name, value)`, which is `setattr`; not `super().__setattr__(name, value)`,
+    which goes by nothing that is overridden."""
+    function = call.function
+    if not isinstance(function, Attribute) or function.name != "__setattr__":
+        return False
+    past = isinstance(function.object, Call) or dotted(function.object) == "object"
+    return plain_call(call, 2) and not past
+
+
+def by_function(call: Call) -> Call:
+    """`setattr(self, name, value)` for `self.__setattr__(name, value)`."""
+    return Call(Name("setattr"), [call.function.object, *call.arguments])  # type: ignore[attr-defined]
 
 
 def wraps(scope: Scope, node: Expression, own: str | None) -> bool:

@@ -11,9 +11,11 @@ from ...model.statements import Assign, Delete, ExpressionStatement, For
 from .by_name import (
     absent,
     asked,
+    by_function,
     is_cast,
     plain_call,
     set_by_name,
+    sets_by_method,
     stored,
     taken,
     takes_away,
@@ -170,6 +172,7 @@ _SPELLINGS: dict[type[Node], tuple[Spelling, ...]] = {
             lambda at, c: _is_method(c, "__getattr__") and plain_call(c, 1),
             lambda c: asked(c.function.object, c.arguments[0]),
         ),
+        _of(lambda at, c: sets_by_method(c), by_function),
         _of(lambda at, c: _walks_table(c), walk),
     ),
 }
