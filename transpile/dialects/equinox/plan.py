@@ -158,13 +158,13 @@ class Plan(function_body.Plan):
     # --- classes ----------------------------------------------------------------------------------
 
     def is_stateful(self, cls: Class) -> bool:
-        """Whether its calls take a state; of a class without calls, those of the classes below."""
+        """Whether its calls take a state; of a class without calls, all those of classes below."""
         call = self.modules.find(cls, "__call__")
         if call is not None:
             return self.signatures.of(call).takes
         below = self.modules.home(cls).descendants(cls)
-        methods = (self.modules.find(c, "__call__") for c in below)
-        return any(m is not None and self.signatures.of(m).takes for m in methods)
+        methods = [m for c in below if (m := self.modules.find(c, "__call__")) is not None]
+        return bool(methods) and all(self.signatures.of(m).takes for m in methods)
 
     def mixins(self, cls: Class) -> list[Class]:
         """The mixins below which a class is the first module: their fields are its own."""
