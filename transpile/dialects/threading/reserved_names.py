@@ -85,6 +85,19 @@ def _colliding(call: Call, signatures: Signatures, words: Set[str]) -> set[str]:
     return given & _taken_by(signatures.of_call(call)) if given else set()
 
 
+def _name_of_all(
+    word: str, signatures: Signatures, renamed: dict[Function, dict[str, str]]
+) -> str | None:
+    """What all modules that have a parameter of this name call it now: `module(x, params=given)` of
+    a class that is not known."""
+    modules = signatures.modules
+    own = (f for f in signatures.functions if f.owner is not None and modules.is_module(f.owner))
+    if any(word in {p.name for p in f.parameters} for f in own):
+        return None
+    names = {new[word] for new in renamed.values() if word in new}
+    return names.pop() if len(names) == 1 else None
+
+
 def _respell(
     call: Call, signatures: Signatures, renamed: dict[Function, dict[str, str]], words: Set[str]
 ) -> None:
@@ -92,9 +105,11 @@ def _respell(
     if not any(call.keywords):
         return
     targets = signatures.targets(call) or []
-    for word in _colliding(call, signatures, words):
+    for word in sorted(_colliding(call, signatures, words)):
         if targets and all(_is_ignored(word, target) for target in targets):
             call.respell(call.arguments[call.keywords.index(word)], f"{word}_")
+        elif not targets and (name := _name_of_all(word, signatures, renamed)) is not None:
+            call.respell(call.arguments[call.keywords.index(word)], name)
     for target in targets:
         names = renamed.get(target, {})
         for argument, name in list(zip(call.arguments, call.keywords)):
