@@ -198,6 +198,8 @@ def _of_two_kinds(a: Value, b: Value) -> Value:
         return LAMBDA
     if is_plain_function(a) and is_plain_function(b):
         return FUNCTION
+    if is_plain_function(b if a == LAMBDA else a) and LAMBDA in (a, b):
+        return LAMBDA
     first, second = named_classes(a), named_classes(b)
     makers = frozenset([*makers_of(a), *makers_of(b)])
     if first and second or (first or second) and makers_of(a if second else b):
@@ -232,6 +234,14 @@ def is_plain_function(value: Value | None) -> bool:
     if isinstance(value, Torch):
         return value.function
     return value in (FUNCTION, CLOSED_LAMBDA)
+
+
+def is_function(value: Value | None) -> bool:
+    """Whether it is a function, or one of several, and no method."""
+    if isinstance(value, Functions):
+        return all(map(is_function, value.several))
+    own = isinstance(value, Function) and value.owner is None
+    return own or value == LAMBDA or is_plain_function(value)
 
 
 def _held(value: Module | Sequence) -> Value | None:

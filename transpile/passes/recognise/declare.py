@@ -17,6 +17,7 @@ from collections.abc import Callable
 
 from ...facts.borrowed_params import is_lent
 from ...facts.modules import SUBMODULE
+from ...facts.values.joins import is_function
 from ...facts.values.lattice import (
     NONE,
     NUMPY,
@@ -116,8 +117,9 @@ def _kind(scene: Scene, kinds: Kinds, target: Expression, value: Expression) -> 
     if isinstance(known, Module) and not known.is_self:
         return SUBMODULE
     part = isinstance(known, Method) and known.receiver == UNKNOWN  # `load().features`
-    if kinds.is_wrapped(scene.cls, name) and (part or known in (UNKNOWN, NONE)):
-        return SUBMODULE
+    if kinds.is_wrapped(scene.cls, name):
+        if part or known in (UNKNOWN, NONE) or is_function(known):
+            return SUBMODULE
     if known == NONE and isinstance(held, Module) and not held.is_self:
         return SUBMODULE
     kind = kinds.of(scene.cls, name)
