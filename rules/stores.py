@@ -23,6 +23,26 @@ def store_window(input, start, length, value, axis):
     return lax.dynamic_update_slice_in_dim(input, value, start, axis)
 
 
+def store_number(input, index, value):
+    """``input[index] = value`` of a number, or of an array like input, at numbers and slices of which only the data may tell the ends."""
+    index = index if isinstance(index, tuple) else (index,)
+    dots = [i for i, part in enumerate(index) if part is ...]
+    if dots:
+        whole = (slice(None),) * (input.ndim - len(index) + 1)
+        index = index[: dots[0]] + whole + index[dots[0] + 1 :]
+    over = True
+    for axis, part in enumerate(index):
+        size = input.shape[axis]
+        start, stop = (part.start, part.stop) if isinstance(part, slice) else (part, None)
+        places = jnp.arange(size).reshape((size,) + (1,) * (input.ndim - axis - 1))
+        if start is not None:
+            start = jnp.where(start < 0, start + size, start)
+            over = over & ((places >= start) if isinstance(part, slice) else (places == start))
+        if stop is not None:
+            over = over & (places < jnp.where(stop < 0, stop + size, stop))
+    return jnp.where(over, value, input).astype(input.dtype)
+
+
 def where_masked(input, mask, value):
     """``input[mask] = value``: the mask lines up with the leading dims; a value that varies fills the places in order."""
     over = mask.reshape(mask.shape + (1,) * (input.ndim - mask.ndim))

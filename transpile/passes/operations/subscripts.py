@@ -18,7 +18,7 @@ from .inline import Use
 from .literals import known, literal
 from .methods import asked, method_of
 from .specialise import Refused
-from .windows import parts_of, window
+from .windows import is_number, parts_of, window
 
 
 def subscript(c: Conversion, node: Node) -> bool:
@@ -100,7 +100,7 @@ def numbers_apart(index: Expression) -> list[int]:
     NumPy takes them for arrays, whose dims go to the front where a slice parts them.
     """
     parts = parts_of(index)
-    numbers = [i for i, part in enumerate(parts) if _is_number(part)]
+    numbers = [i for i, part in enumerate(parts) if is_number(part)]
     slices = [i for i, part in enumerate(parts) if isinstance(part, Slice) or _is_new_dim(part)]
     arrays = [i for i in range(len(parts)) if i not in numbers and i not in slices]
     if not numbers or not arrays or any(is_mask(part) for part in parts[: numbers[-1]]):
@@ -109,13 +109,6 @@ def numbers_apart(index: Expression) -> list[int]:
     parted = any(min(first, numbers[0]) < i < max(last, numbers[-1]) for i in slices)
     in_front = slices[0] > first or any(first < i < last for i in slices) if slices else True
     return [] if in_front or not parted else numbers
-
-
-def _is_number(part: Node) -> bool:
-    value = known(part)
-    if isinstance(value, Static):
-        return value.type == "int"
-    return isinstance(value, Tensor) and value.number is True
 
 
 def _is_new_dim(part: Node) -> bool:

@@ -1,20 +1,24 @@
-"""Slices of which only the data tell where they begin: their length must be known.
+"""Slices of which only the data tell where they begin: their length must be known, or a number is
+stored at their places.
 
 x[:, i : i + n]          lax.dynamic_slice_in_dim(x, i, n, 1)
 x[:, i : i + n, :k]      lax.dynamic_slice_in_dim(x, i, n, 1)[:, :, :k]
 x[i : i + n] = y         nn.store_window(x, i, n, y, 0)
+x[i, n:] = 0             nn.store_number(x, jnp.s_[i, n:], 0)
+x[:, :n] += 1            nn.store_number(x, jnp.s_[:, :n], x + 1)
 arange(i, i + n)         i + jnp.arange(n)
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...facts.values.lattice import Static, is_traced
+from ...facts.memory.access_paths import spelled
+from ...facts.values.lattice import Static, Tensor, is_traced
 from ...model.constants import is_whole
 from ...model.copy import clone
 from ...model.effects import Put, Support
 from ...model.expressions import Call, Constant, Display, Slice, Subscript
-from ...model.node import Expression
+from ...model.node import Expression, Node
 from ...model.operators import Binary
 from ...model.rulebook import Definition
 from ...source.lower_ast import expression
@@ -26,6 +30,7 @@ from .literals import known, literal
 
 OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"}
 WORDS = {operator: word for word, operator in OPERATORS.items()}
+_FINITE = frozenset({"add", "subtract", "multiply"})  # also where the result is not taken
 
 
 def parts_of(index: Expression) -> list[Expression]:
@@ -51,6 +56,10 @@ def window(c: Conversion, node: Subscript | Put) -> bool:
     others = all(is_whole(part) if stored else _keeps_dim(part) for part in rest)
     known_how = not isinstance(node, Put) or node.how == "set" or node.how in OPERATORS
     if side is None or len(moving) > 1 or not others or not known_how:
+        if isinstance(node, Put) and _takes_number(node, parts):
+            c.changes.replace(node, _with_number)
+            c.visit_all(node.children())
+            return True
         what = "a store into a slice" if stored else "a slice"
         message = f"{what} whose length follows from data, which jax.jit cannot know"
         c.changes.report("data-dependent-shape", node, message)
@@ -130,6 +139,38 @@ def _stored(node: Put, at: int, side: str, axis: int) -> Expression:
         new = Binary(old, OPERATORS[node.how], new)
     taken = [node.base, *_place(node.index, at, side), new, Constant(axis)]
     return Call(Support("store_window"), taken)
+
+
+def _takes_number(node: Put, parts: Sequence[Expression]) -> bool:
+    """Whether one number goes to all places of numbers and slices, and may to others, unread."""
+    value = known(node.new)
+    constant = isinstance(value, Static) and value.type in ("int", "float", "bool")
+    if not constant and not is_number(node.new):
+        return False
+    if node.how != "set" and not (constant and node.how in _FINITE):
+        return False
+    whole = (p.step is None if isinstance(p, Slice) else _is_place(p) for p in parts)
+    return all(whole) and spelled(node.base) is not None
+
+
+def _is_place(part: Expression) -> bool:
+    return literal(part) is ... or is_number(part)
+
+
+def is_number(node: Node) -> bool:
+    """Whether an index is a whole number, of Python's or an array without dims."""
+    value = known(node)
+    if isinstance(value, Static):
+        return value.type == "int"
+    return isinstance(value, Tensor) and value.number is True
+
+
+def _with_number(node: Put) -> Call:
+    new = node.new
+    if node.how != "set":
+        new = Binary(clone(node.base), OPERATORS[node.how], new)
+    places = Subscript(expression("jnp.s_"), node.index)
+    return Call(Support("store_number"), [node.base, places, new])
 
 
 def _place(index: Expression, at: int, side: str) -> list[Expression]:
