@@ -62,7 +62,8 @@ class Carry:
     parameters, whatever it returns. Of a loop `inputs` and `outputs` are the same names, in the
     order in which a turn binds them. `reads` are arrays of the function that the block only reads:
     they may be closed over. `names` has an entry for each output, and for a place in the state that
-    one side leaves a number of Python's, and the other an array.
+    one side leaves a number of Python's, and the other an array; for what is returned, under "",
+    where one side may return nothing yet.
     """
 
     inputs: list[str] = field(default_factory=list)

@@ -19,7 +19,7 @@ from ...facts.carried.obstacles import SAYS, is_object
 from ...facts.carried.written_places import certain, written
 from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Mapping, Module, Tensor, is_traced
-from ...model.carry import Carry, Effects
+from ...model.carry import Carried, Carry, Effects
 from ...model.constants import is_none
 from ...model.control_flow import Cond
 from ...model.effects import Declare, New
@@ -150,6 +150,8 @@ class _Branches:
             raise Refused(f"results of another structure are returned {WHERE}", keep=True)
         effects = self._effects(node)
         carry = self.carrying.branch(node, effects)
+        if isinstance(node.test.value, Tensor) and node.test.value.python:
+            carry.names[""] = Carried(same=False)  # a bool of Python's takes one side alone
         total = self._is_total(node, effects)
         self._become(node, carry, total, returns=True)
 

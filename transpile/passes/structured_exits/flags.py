@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from ...facts.bindings import bound
@@ -20,7 +21,7 @@ from ...model.equality import equal
 from ...model.expressions import Constant, Name
 from ...model.fallthrough import own_jumps
 from ...model.names import in_scope, names_assigned, target_names
-from ...model.node import Statement
+from ...model.node import Expression, Statement
 from ...model.operators import Binary, Boolean
 from ...model.statements import Assign, Block, Break, For, If, Pass, Return, While
 from ...passes.truth import is_branch_on_data, is_loop_on_data
@@ -38,6 +39,7 @@ class Left:
     flag: str = ""  # what its test asks, where it is left before its end
     returned: str = ""  # set where it is left by a return; "" where only one kind leaves it
     result: str = ""  # what keeps the value returned; "" where that can be told after the loop
+    at_times: bool = False  # what is no data may keep all turns from a return: the flag stays True
 
     def leave(self, statement: Statement) -> list[Statement]:
         """What stands for a `break` or `return`."""
@@ -120,7 +122,7 @@ class Flags:
             made = exits.refuse(self.block, node)
             self.node = made  # type: ignore[assignment]
             return
-        exits.loop = left
+        exits.loop, left.at_times = left, any(map(self._may_pass, returns))
         exits.block(node.body, True)
         exits.loop, exits.defined = outer, self.defined
         if left.flag:
@@ -201,7 +203,12 @@ class Flags:
         if left.returned:
             # a bool of Python's where no turn asks data, of which `~` is another thing
             return If(told(Name(left.returned), python=True), leave)
-        return If(told(Name(left.flag)), Block([Pass()]), leave)
+        return If(told(Name(left.flag), python=left.at_times), Block([Pass()]), leave)
+
+    def _may_pass(self, leaving: Return) -> bool:
+        """Whether what is no data may keep a turn from a return."""
+        around = takewhile(lambda n: n is not self.node, leaving.ancestors())
+        return any(isinstance(n, If) and not _all_traced(n.test) for n in around)
 
     def _ask(self, node: While, flag: str) -> None:
         """The loop's test asks for the flag too."""
@@ -246,6 +253,13 @@ class Flags:
         first |= certain(node.orelse).intersection(names_assigned(node.body))
         known = {*self.defined, left.flag, left.returned, left.result}
         return [name for name in first & self.live if name not in known]
+
+
+def _all_traced(test: Expression) -> bool:
+    """Whether all that has to hold is data: not of `not self.training and x.mean() > 0`."""
+    if isinstance(test, Boolean) and test.operator == "and":
+        return _all_traced(test.left) and _all_traced(test.right)
+    return traced(test)
 
 
 def _targets(statements: Iterable[Statement]) -> list[Name]:
