@@ -608,3 +608,21 @@ def test_equinox_has_no_mode_of_a_layer_that_works_in_one_way():
     for target in ("functional", "flax"):
         inputs = [torch.rand(3, 4, dtype=torch.float64)]
         verify(HEAD + MODE_OF_A_LAYER, "Net", "", inputs, target)
+
+
+QUEUES = {
+    "begun in each call": ("pass", "self.q = deque(maxlen=2)", ["unsupported"]),
+    "kept from call to call": ("self.q = deque(maxlen=2)", "pass", ["taken-for-granted"]),
+}
+
+
+@pytest.mark.parametrize("way", QUEUES)
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_queue_that_a_model_keeps_is_told(target, way):
+    made, begun, told = QUEUES[way]
+    text = "from collections import deque\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+    text += f"        super().__init__()\n        self.fc = nn.Linear(4, 4)\n        {made}\n\n"
+    text += f"    def forward(self, x):\n        {begun}\n        self.put(x)\n"
+    text += "        return sum(self.q) + x\n\n    def put(self, x):\n        self.q.append(self.fc(x))\n"
+    (found,), _, _ = engine.convert([given(HEAD + text)], "", target)
+    assert [d.id for d in found.diagnostics] == told

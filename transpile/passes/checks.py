@@ -16,7 +16,7 @@ from typing import Any
 from ..facts.carried.dict_order import is_sorted, ordered_reads
 from ..facts.computed_methods import methods_named
 from ..facts.host_effects import draws
-from ..facts.values.lattice import UNKNOWN, Mapping, Sequence, Tensor, is_traced
+from ..facts.values.lattice import UNKNOWN, External, Mapping, Sequence, Tensor, is_traced
 from ..model.effects import BUFFER, MIXED, Apply, Read, Write
 from ..model.expressions import Attribute, Call, Constant, Name, Subscript
 from ..model.functions import is_checkpoint
@@ -53,6 +53,11 @@ _NONE = (
     "may be None, of which JAX asks with a TypeError where torch has an AttributeError: ask "
     "whether it is there"
 )
+_NO_STATE = (
+    "is kept by a model that runs, and no state of JAX's, which is arrays, lists and dicts: "
+    "keep a list, or make it where it is used"
+)
+_HOST = frozenset("set frozenset collections.deque collections.Counter".split())
 _CHECKPOINTED = (
     "jax.checkpoint hands a dict on sorted by its keys: see that nothing goes by their order"
 )
@@ -88,6 +93,7 @@ def run(project: Project, facts: Any) -> list[Changes]:
             found.append(changes)
     for function in traced if written else ():
         changes = Changes(function)
+        _hosted(changes, function)
         for read in _tested(function):
             if read.kind in (BUFFER, MIXED) and read.name in written:
                 if not isinstance(read.value, Tensor):
@@ -107,6 +113,17 @@ def _kept(changes: Changes, function: Function, project: Project) -> None:
         kept = any(isinstance(t, Attribute) for t in targets)
         if kept and owner is not None and methods_named(call, owner, project):
             changes.unconverted("module-value", call, _KEPT)
+
+
+def _hosted(changes: Changes, function: Function) -> None:
+    """Python's containers that are set as a state: `self.last = deque(maxlen=3)`."""
+    for write in function.nodes(Write):
+        made = write.value
+        kind = dotted(made.function) if isinstance(made, Call) else getattr(made, "kind", "")
+        if isinstance(made, Call) and isinstance(made.function.value, External):
+            kind = made.function.value.name.removeprefix("builtins.")
+        if kind in _HOST:
+            changes.report("unsupported", made, f"what {source_of(made)} makes {_NO_STATE}")
 
 
 def _followed(cls: Class) -> Iterator[Function]:

@@ -188,3 +188,16 @@ def gone_over(name: str, args: list[Argument]) -> Value:
         return UNKNOWN
     element = functools.reduce(join, elements if name == "itertools.chain" else elements[:1])
     return element if isinstance(element, Module) else UNKNOWN
+
+
+def of_library(name: str, first: Value) -> Sequence | Mapping | None:
+    """A container of the module collections, by what it is given first."""
+    listed = isinstance(first, Sequence)
+    if name == "collections.deque":
+        return Sequence(first.element if listed else UNKNOWN)  # type: ignore[attr-defined]
+    if not name.endswith(("OrderedDict", "defaultdict")):
+        return None
+    if isinstance(first, Sequence) and isinstance(first.element, Sequence):
+        if first.element.items:
+            return Mapping(first.element.items[-1])
+    return Mapping(first.element if isinstance(first, Mapping) else UNKNOWN)

@@ -232,11 +232,8 @@ _BUILTINS: dict[str, Callable[[Frame, str, list[Argument]], Value]] = {
 
 def _of_library(frame: Frame, name: str, values: list[Value]) -> Value:
     first = values[0] if values else UNKNOWN
-    if name.endswith(("OrderedDict", "defaultdict")):
-        if isinstance(first, Sequence) and isinstance(first.element, Sequence):
-            if first.element.items:
-                return Mapping(first.element.items[-1])
-        return Mapping(first.element if isinstance(first, Mapping) else UNKNOWN)
+    if (held := containers.of_library(name, first)) is not None:
+        return held
     if name.endswith("deepcopy") or name == "copy.copy":
         return first
     if name.startswith("math."):

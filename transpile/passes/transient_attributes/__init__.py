@@ -19,7 +19,7 @@ from typing import Any
 from ...facts.shapes.syntactic_sizes import is_range, is_size
 from ...model.constants import is_none
 from ...model.expressions import Attribute, Call, Constant, Dictionary, Display
-from ...model.names import dotted, everywhere, is_target
+from ...model.names import dotted, everywhere, is_target, last_word
 from ...model.node import Expression, Node
 from ...model.operators import Compare, Conditional
 from ...model.program import Class, Function
@@ -30,6 +30,7 @@ from ..attribute_names import Attributes
 from ..pass_ import Changes, Pass
 from .constructed import as_local, fill, is_written, keep_apart, until_tensor
 
+_CONTAINERS = frozenset("dict list set OrderedDict deque defaultdict Counter".split())
 _DEVICES = frozenset(("cuda", "cpu"))
 _CASTS = frozenset(("to", "type_as", "float", "double", "half", "bfloat16"))
 
@@ -86,7 +87,9 @@ def _own(assign: Assign, me: str) -> Iterator[tuple[Attribute, Expression | None
 def is_fresh(value: Expression | None) -> bool:
     """Whether a value is a new and empty container: `{}`, which this call alone fills."""
     if isinstance(value, Call):
-        return dotted(value.function) in ("dict", "list", "OrderedDict") and not value.arguments
+        word = last_word(value.function)
+        given = value.arguments[word == "defaultdict" :]  # which makes what is not there
+        return word in _CONTAINERS and (not given or value.keywords == ["maxlen"])
     elements = getattr(value, "entries" if isinstance(value, Dictionary) else "elements", None)
     return isinstance(value, (Dictionary, Display)) and not elements
 
