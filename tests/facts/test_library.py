@@ -20,7 +20,6 @@ def said(library: Library, name: str):
     modules, values = Modules(Project(), library), [getattr(node, "value", None) for node in cls.walk()]
     return {
         "lineage": [c if isinstance(c, str) else c.name for c in modules.lineage(cls)],
-        "below": sorted(c.name for c in project.descendants(cls)),
         "methods": [*project.methods(cls)],
         "fields": {name: field.kind for name, field in modules.fields(cls).items()},
         "open": len(library.open[cls]),
@@ -35,6 +34,14 @@ def test_a_layer_is_as_in_the_whole_library(name):
     assert len(copy.project.files) < len(WHOLE.project.files)
     paths = [file.path for file in copy.project.names]
     assert len(paths) == len(set(paths))
+
+
+def test_what_extends_a_layer_comes_by_its_name():
+    copy = COPIES.library()
+    linear = copy.find("torch.nn.Linear")
+    assert list(copy.project.descendants(linear)) == []
+    assert copy.find("torch.nn.LazyLinear") is not None
+    assert [c.name for c in copy.project.descendants(linear)] == ["LazyLinear"]
 
 
 def test_all_layers_come_in_whatever_order():

@@ -2,7 +2,8 @@
 
 A run edits the layers, so each has its own. One that needs three layers does not wait for the other
 two hundred: a copy begins empty, and a file of layers comes in when one of its definitions is asked
-for, with those that it refers to and those whose classes extend its own.
+for, with those that it refers to. What extends a layer comes in by its own name alone: nothing in a
+program that names no LazyLinear is one, and what holds of every Linear is said of Linear.
 """
 
 import io
@@ -74,10 +75,6 @@ class Copies:
             self.definitions |= dict.fromkeys((*names.functions, *names.classes), names.dotted)
         layers = set(library.classes.values())
         self.methods = {name for cls in layers for name in project.methods(cls)}
-        self._extended: dict[str, set[str]] = {}  # files whose classes extend those of one
-        for names in project.names.values():
-            files = {b.file for cls in names.all_classes for b in project.subclasses(cls) if b.file}
-            self._extended[names.dotted] = {place[file] for file in files}
         self._parts = {name: _packed(library, name) for name in project.files}
 
     def library(self) -> Library:
@@ -89,26 +86,22 @@ class Copies:
         """Copy a file into a library, by its dotted name, with what it needs."""
         if file in library.project.files:
             return
-        todo, here = [file], {*library.classes}
-        while todo:
-            for read in self.read(library, todo.pop()):
-                todo += sorted(self._extended[read])
+        here = {*library.classes}
+        self.read(library, file)
         if library.on_arrival is not None:
             library.on_arrival(cls for name, cls in library.classes.items() if name not in here)
 
-    def read(self, library: Library, file: str) -> list[str]:
-        """Copy a file into a library, and before it those that it refers to; which they are."""
+    def read(self, library: Library, file: str) -> None:
+        """Copy a file into a library, and before it those that it refers to."""
         if file in library.project.files:
-            return []
-        reader = _Reader(self, library, io.BytesIO(self._parts[file]))
-        part: _Part = reader.load()
+            return
+        part: _Part = _Reader(self, library, io.BytesIO(self._parts[file])).load()
         library.project.files[part.names.dotted] = part.file
         library.project.names[part.file] = part.names
         library.project.join_classes(part.classes)
         library.project.join_functions(part.functions)
         library.classes |= part.layers
         library.open |= part.open
-        return [*reader.before, file]
 
 
 @dataclass
@@ -160,11 +153,10 @@ class _Reader(pickle.Unpickler):
     def __init__(self, copies: Copies, library: Library, packed: io.BytesIO) -> None:
         super().__init__(packed)
         self._copies, self._library = copies, library
-        self.before: list[str] = []
 
     def persistent_load(self, place: tuple[str, str, int]) -> Class | Function:
         file, kind, i = place
-        self.before += self._copies.read(self._library, file)
+        self._copies.read(self._library, file)
         project = self._library.project
         found: Class | Function = getattr(project.names[project.files[file]], kind)[i]
         return found
