@@ -54,7 +54,8 @@ class ClassWriter:
         methods += [f for f in setters(cls) if f.nodes(Apply, Read)]  # others set what they set
         for method in methods:
             with self.reports.faults.within(method):
-                self._method(method, cls, made and method.name == "__init__")
+                begins = method.name == "__init__" and (made or self._begins_above(cls))
+                self._method(method, cls, begins)
         if late:
             begin(next(m for m in methods if m.name == "__init__"), late, Constant(None))
         self._bases(cls)
@@ -223,6 +224,13 @@ class ClassWriter:
         return found.start >= cls.start if found.file is file else "." in word
 
     # --- arrays under computed names --------------------------------------------------------------
+
+    def _begins_above(self, cls: Class) -> bool:
+        """Whether no class above has a constructor that would begin the arrays which one has."""
+        above = self.plan.modules.lineage(cls)[1:]
+        if self._made.isdisjoint(above):
+            return False
+        return not any("__init__" in self.plan.modules.home(c).methods(c) for c in above)
 
     def _computed(self, method: Function) -> None:
         """`getattr(self, f"weight_{i}")`, `self.weight_0`: an entry of the dict of arrays."""
