@@ -20,11 +20,11 @@ from ...model.effects import (
     Walk,
     Write,
 )
-from ...model.expressions import Attribute, Lambda
-from ...model.names import root
-from ...model.node import Node
+from ...model.expressions import Attribute, Call, Lambda, Name, Subscript
+from ...model.names import dotted, root
+from ...model.node import Node, Statement
 from ...model.program import Class, Function
-from ...model.statements import Assign, Return
+from ...model.statements import Assign, ExpressionStatement, Return
 
 
 def initialisers(
@@ -57,6 +57,10 @@ def _made(function: Function, stateful: set[str]) -> set[str] | None:
             if node.kind not in (PARAM, BUFFER, MIXED):
                 return None
             kinds.add(_kind(node.kind, node.name, stateful))
+        elif isinstance(node, NewArray):
+            if node.kind == BUFFER or not _is_set_by_name(node, me):
+                return None
+            kinds.add(PARAM)
         elif isinstance(node, Tie):
             name = root(node.target)
             if name is None or name.id != me:
@@ -78,4 +82,22 @@ def _does_more(node: Node) -> bool:
         return any(isinstance(t, Attribute) for t in node.targets)
     if isinstance(node, Return):
         return node.expression is not None
-    return isinstance(node, (Walk, New, NewArray, Apply, Lambda, Function, Class))
+    return isinstance(node, (Walk, New, Apply, Lambda, Function, Class))
+
+
+def entry_by_name(statement: Statement, whole: str, me: str | None) -> Assign | None:
+    """`params[name] = v`, for `setattr(self, name, Parameter(v))`"""
+    call = statement.expression if isinstance(statement, ExpressionStatement) else None
+    made = call.arguments[-1] if isinstance(call, Call) and call.arguments else None
+    if not isinstance(made, NewArray) or not _is_set_by_name(made, me):
+        return None
+    return Assign([Subscript(Name(whole), call.arguments[1])], made.arguments[0])  # type: ignore[union-attr]
+
+
+def _is_set_by_name(made: NewArray, me: str | None) -> bool:
+    """Whether an array is that of `setattr(self, name, Parameter(v))`, a statement of its own."""
+    call = made.parent
+    if not isinstance(call, Call) or dotted(call.function) != "setattr":
+        return False
+    given, alone = call.arguments, isinstance(call.parent, ExpressionStatement)
+    return alone and len(given) == 3 and given[2] is made and dotted(given[0]) == me

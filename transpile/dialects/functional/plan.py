@@ -216,8 +216,11 @@ class Plan(function_body.Plan):
         return self._elsewhere[cls]
 
     def _makes_by_name(self, cls: Class) -> bool:
-        """Whether a class has params under computed names, which are modules here."""
-        return any(m.nodes(NewArray) for m in self.modules.home(cls).methods(cls).values())
+        """Whether a class has params under computed names, which are modules here, or made so by
+        methods that `init` calls."""
+        methods = self.modules.home(cls).methods(cls).values()
+        made_later = (m for m in methods if m not in self.conventions.initialisers)
+        return any(m.nodes(NewArray) for m in made_later)
 
     def _begins_elsewhere(self, cls: Class) -> bool:
         methods = self.modules.home(cls).methods(cls).values()

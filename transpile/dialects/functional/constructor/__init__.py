@@ -55,6 +55,7 @@ class Constructor:
         """One function that runs before there are arrays."""
         kind = self.plan.conventions.initialisers.get(function)
         if kind is not None:
+            report_untrained(function, self.reports)
             self._initialiser(function, kind)
             return
         control.on_host(function)

@@ -40,6 +40,7 @@ class Events:
         self._apart: set[Node] = set()  # what comes before a walk, or before values put off
         self._find_overtaken()
         self._find_measured()
+        self._find_reading()
 
     def kind(self, statement: Statement) -> str | None:
         """Whether a statement is an event: of params, or of the state."""
@@ -175,6 +176,17 @@ class Events:
                 if isinstance(event, (Write, Declare)) and self.kind(event) == PARAM:
                     if any(isinstance(n, Name) and n.id in found for n in event.walk()):
                         self.put_off.add(event)
+
+    def _find_reading(self) -> None:
+        """What is made of an array, `self.add("c", self.a0 * 2)`, is put off where a method makes
+        arrays in a loop, `self.add(f"a{i}", v)`, and so after `init`."""
+        late = False
+        for inside in (list(statement.walk()) for statement in self.function.body.body):
+            events = [n for n in inside if isinstance(n, ExpressionStatement) and self.kind(n)]
+            reads = any(isinstance(n, Read) and is_own(n, self.self_name) for n in inside)
+            if late and reads:
+                self.put_off.update(events)
+            late = late or any(event in self.put_off for event in events)
 
     def _walks(self, node: Node) -> bool:
         """Whether other modules may be given first values here."""

@@ -22,6 +22,7 @@ from ...sharing.ties import UNSEEN, below, may_lack
 from ...threading.function_body import without_rows, write_blocks
 from ...threading.keys import Form, Keys
 from ...threading.probes import run_dry
+from ..initialisers import entry_by_name
 from ..leaf_nodes import Leaves
 from ..path_resolution import Paths
 from ..plan import Plan, Words
@@ -106,6 +107,9 @@ class Beginning(Form):
         elif isinstance(statement, Tie):
             self._tie(statement, paths)
         elif isinstance(statement, ExpressionStatement) and isinstance(statement.expression, Call):
+            if (entry := entry_by_name(statement, self.whole, self.function.receiver)) is not None:
+                block_of(statement).substitute(statement, [entry])
+                return
             call, function = statement.expression, statement.expression.function
             filled = self.plan.conventions.of_copy(call).gives
             if filled or self.plan.conventions.initialised(call):
