@@ -42,7 +42,6 @@ from .given_modules import AsGiven
 from .indirect_modules import (
     ListedAtTimes,
     bound_by,
-    is_given,
     is_listed,
     is_of_class,
     is_unplaced,
@@ -188,7 +187,7 @@ class Conventions(Signatures):
         return replace(all, known=False)
 
     def _solve(self) -> None:
-        self.roots = Roots(f for f in self.functions if f not in self.building)
+        self.roots = Roots((f for f in self.functions if f not in self.building), self.modules)
         self._builders: dict[Function, bool] = {}
         self.inside = frozenset(f for f in self.functions if is_inside(f))
         self.stateful = self.written | unmade(self.functions, self.written, self.effects)
@@ -281,8 +280,8 @@ class Conventions(Signatures):
                 yield call, read
 
     def _of_call(self, call: Call) -> Threads:
-        if isinstance(call, New) or is_of_class(call) or is_given(call):  # constructors make none
-            return NOTHING
+        if isinstance(call, New) or is_of_class(call) or self.roots.is_bound(call):
+            return NOTHING  # constructors make none
         if isinstance(call.function.value, Functions) and (targets := self.targets(call)):
             found = union(map(self.given, targets))
             return replace(found, known=all(self.given(t) == found for t in targets))

@@ -8,14 +8,16 @@ step(self.block, x)                    step(params["block"], self.block, x)
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ...facts.modules import Modules
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module
 from ...model.effects import Mode
-from ...model.expressions import Attribute, Call, Name, Starred
-from ...model.names import names_assigned
+from ...model.expressions import Attribute, Call, Name, Starred, Subscript
+from ...model.names import is_called, is_name, names_assigned
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ..sharing.placement import parameter_for
+from .indirect_modules import is_given
 
 _ASKING = frozenset("isinstance hasattr type len".split())
 
@@ -39,7 +41,8 @@ class Root(NamedTuple):
 class Roots:
     """Those of functions that are run, before anything is written."""
 
-    def __init__(self, functions: Iterable[Function]) -> None:
+    def __init__(self, functions: Iterable[Function], modules: Modules) -> None:
+        self.modules = modules
         self._found: dict[Function, Root | None] = {}
         found = list(functions)
         self._parameters = {f: list(f.parameters) for f in found}
@@ -64,23 +67,35 @@ class Roots:
         found = [root.given(call) if root is not None else None for root in roots]
         return found[0] if found and all(one is found[0] for one in found) else None
 
+    def is_bound(self, call: Call) -> bool:
+        """Whether a module is called that was given with its params: none of the root itself."""
+        around = [n for n in call.ancestors() if isinstance(n, Function)]
+        root = self._found.get(around[-1]) if around else None
+        return is_given(call) and not (root is not None and is_name(call.function, root.name))
+
     def _of(self, function: Function) -> Root | None:
         read = list[Root]()
         for at, parameter in enumerate(function.parameters):
             name = parameter.name
             uses = [n for n in function.body.walk() if isinstance(n, Name) and n.id == name]
-            parts = [
-                n for n in uses if isinstance(n.parent, (Attribute, Mode)) or self._is_handed_on(n)
-            ]
-            classes = {_class(use) for use in parts}
+            parts = [n for n in uses if _is_part_read(n) or self._is_handed_on(n)]
+            classes = {self._class(use) for use in parts}
             if not classes - {None} or parameter.kind not in ("", "/"):
                 continue
             cls = classes.pop() if len(classes) == 1 else None
-            if cls is None or not all(use in parts or _is_asked(use) for use in uses):
+            if cls is None or not all(
+                use in parts or _is_asked(use) or is_called(use) for use in uses
+            ):
                 return None
             read.append(Root(name, at, cls))
         only = len(read) == 1 and read[0].name not in names_assigned(function.body)
         return read[0] if only else None
+
+    def _class(self, use: Name) -> Class | None:
+        value = use.value
+        if not isinstance(value, Module) or value.open or len(value.refs) != 1:
+            return None
+        return self.modules.class_of(value.refs[0])
 
     def _is_handed_on(self, use: Name) -> bool:
         """Whether another function is given it to read its parts."""
@@ -91,11 +106,11 @@ class Roots:
         return root is not None and root.given(call) is use
 
 
-def _class(use: Name) -> Class | None:
-    value = use.value
-    if not isinstance(value, Module) or value.open or len(value.refs) != 1:
-        return None
-    return value.refs[0] if isinstance(value.refs[0], Class) else None
+def _is_part_read(use: Name) -> bool:
+    """`net.scale`, `net[0]`"""
+    around = use.parent
+    item = isinstance(around, Subscript) and around.object is use
+    return item or isinstance(around, (Attribute, Mode))
 
 
 def _is_asked(use: Name) -> bool:
