@@ -142,7 +142,7 @@ def _kept_by(call: Call, modules: Modules) -> list[Expression]:
 def _is_param(node: Expression) -> bool:
     if isinstance(node, Read):
         return node.kind == "param"
-    return is_param(node.value)
+    return is_param(node.value) and not node.value.buffer
 
 
 def _keeps(function: Function, name: str, seen: frozenset[Function] = frozenset()) -> bool:

@@ -100,7 +100,10 @@ def call_method(
             value = args[1].value if len(args) > 1 else NONE
             if isinstance(value, Tensor):
                 plain = Tensor(none=value.none, kind=value.kind, param=True, width=value.width)
-                value = dataclasses.replace(plain, dims=value.dims, single=value.single)
+                kept = name == "register_buffer"
+                value = dataclasses.replace(
+                    plain, dims=value.dims, single=value.single, buffer=kept
+                )
             elif value in (UNKNOWN, BOOL):  # `mask > 0` of what nothing is known of
                 value = Tensor(param=True, kind="b" if value == BOOL else None)
             containers.set_named(frame, frame.cls, args[0], value)

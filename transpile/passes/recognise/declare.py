@@ -33,7 +33,7 @@ from ...model.constants import is_constant
 from ...model.copy import clone
 from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, NewArray
 from ...model.expressions import Attribute, Call, Constant, Display
-from ...model.names import in_scope, leaves, text
+from ...model.names import everywhere, in_scope, leaves, text
 from ...model.node import Expression, Node
 from ...model.operators import Compare, Conditional, sides
 from ...model.program import Class, Function
@@ -125,10 +125,18 @@ def _kind(scene: Scene, kinds: Kinds, target: Expression, value: Expression) -> 
     kind = kinds.of(scene.cls, name)
     elsewhere = isinstance(value, Attribute) and own_name(value, scene.own) is None
     if kind == CONSTANT and elsewhere and is_param(known):
-        scene.changes.report("tied-weight", value, _SNAPSHOT)
+        if not known.buffer or _is_read_running(scene, name):  # type: ignore[attr-defined]
+            scene.changes.report("tied-weight", value, _SNAPSHOT)
     numbers = isinstance(known, Static) and known != NONE
     begins = known == NUMPY and kind == PARAM  # of a param that follows
     return None if numbers and not begins and kind not in (BUFFER, "mixed") else kind
+
+
+def _is_read_running(scene: Scene, name: str) -> bool:
+    """Whether a model that runs reads an attribute of this name: one that others are built by, as
+    the degrees of masked layers are, is as good as its beginning."""
+    reads = (n for f in scene.stages.running for n in everywhere(f, Attribute))
+    return any(n.name == name for n in reads)
 
 
 def _may_be_none(scene: Scene, value: Expression) -> bool:

@@ -184,7 +184,9 @@ def is_plain(values: Values, node: Expression, method: Function) -> bool:
 def is_tie(values: Values, value: Node | None, own: str | None) -> bool:
     """Whether an expression is a param that has its name already: `self.emb.weight`, `self.w`,
     `self.net[1].weight`."""
-    if not isinstance(value, Attribute) or not is_param(values.of(value)):
+    if not isinstance(value, Attribute) or not is_param(known := values.of(value)):
+        return False
+    if known.buffer:  # type: ignore[attr-defined]
         return False
     held: Expression = value
     while isinstance(held, Attribute) or is_item(held):
