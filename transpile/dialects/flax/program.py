@@ -12,9 +12,9 @@ from ...facts.program import ProgramFacts
 from ...facts.values.lattice import Module as ModuleValue
 from ...facts.values.lattice import Static, Tensor
 from ...model.constants import is_none
-from ...model.effects import Declare, Mode, NewArray, Support
+from ...model.effects import Declare, Mode, NewArray, Support, Tie, Write
 from ...model.expressions import Attribute, Name
-from ...model.names import names_in
+from ...model.names import dotted, everywhere, is_target, names_in
 from ...model.node import Expression, Node
 from ...model.program import Class, File, Function, Parameter
 from ...model.project import Project
@@ -50,6 +50,7 @@ class Program:
             c: {d.name for d in ds if d.kind == SUBMODULE} for c, ds in declared.items()
         }
         self._computed = {c for c in self.classes if any(isinstance(n, NewArray) for n in c.walk())}
+        self._set_on_others = set(self._set_beyond())
         self._begun = {c: begun(c, self.given) for c in self.classes}
         self.plain_numbers = numbers_kept(self.units)
         methods: dict[Class, list[Function]] = {c: [] for c in self.classes}
@@ -169,9 +170,24 @@ class Program:
         return False
 
     def is_set_again(self, cls: Class, name: str) -> bool:
-        """Whether an attribute is set in several places of the family."""
-        own = (self.modules.own_fields(c).get(name) for c in self.family(cls))
-        return sum(len(f.values) for f in own if f is not None) > 1
+        """Whether an attribute is set in several places of the family, or on another module than
+        self: `self.fc.bias = self.embed.bias`."""
+        family = self.family(cls)
+        own = (self.modules.own_fields(c).get(name) for c in family)
+        beyond = any((c, name) in self._set_on_others for c in (None, *family))
+        return beyond or sum(len(f.values) for f in own if f is not None) > 1
+
+    def _set_beyond(self) -> Iterator[tuple[Class | None, str]]:
+        """The attributes that are set on others than self, each with its class, or None."""
+        for unit in self.units:
+            me = self.self_name(unit) if self.owner(unit) is not None else ""
+            stored: list[Node] = [node for node in everywhere(unit, Attribute) if is_target(node)]
+            stored += [node.target for node in everywhere(unit, Tie)]
+            stored += [node.target for node in everywhere(unit, Write)]
+            for target in stored:
+                if isinstance(target, Attribute) and dotted(target.object) != me:
+                    for cls in self.classes_at(target.object, unit) or (None,):
+                        yield cls, target.name
 
     def begun(self, cls: Class, name: str) -> Begun:
         """How an array begins that the model sets while it runs, and what it is given then."""
