@@ -21,6 +21,10 @@ REWRITES = [
     (lambda s, t: jnp.zeros_like(jnp.ones(s, dtype=t)), lambda s, t: jnp.zeros(s, dtype=t)),
     (lambda s, t: jnp.ones_like(jnp.zeros(s, dtype=t)), lambda s, t: jnp.ones(s, dtype=t)),
     (lambda s, t: jnp.ones_like(jnp.ones(s, dtype=t)), lambda s, t: jnp.ones(s, dtype=t)),
+    (lambda n: jnp.zeros((n,)), lambda n: jnp.zeros(n)),
+    (lambda n, t: jnp.zeros((n,), dtype=t), lambda n, t: jnp.zeros(n, dtype=t)),
+    (lambda n: jnp.ones((n,)), lambda n: jnp.ones(n)),
+    (lambda n, t: jnp.ones((n,), dtype=t), lambda n, t: jnp.ones(n, dtype=t)),
     # what is exact in any dtype is made in it
     (lambda s, t: jnp.zeros(s).astype(t), lambda s, t: jnp.zeros(s, dtype=t)),
     (lambda s, f, t: jnp.zeros(s, dtype=f).astype(t), lambda s, f, t: jnp.zeros(s, dtype=t)),

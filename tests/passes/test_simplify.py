@@ -52,6 +52,8 @@ ROWS = [
     (f'{SCALING}(math.sqrt(2) ** 2, "fan_in", "normal", in_axis=1, out_axis=0)', f'{SCALING}(2, "fan_in", "normal", in_axis=1, out_axis=0)'),
     (f'{SCALING}(math.sqrt(2) * 2, "fan_in", "normal", in_axis=1, out_axis=0)', f'{SCALING}(math.sqrt(2) * 2, "fan_in", "normal", in_axis=1, out_axis=0)'),
     ("jnp.zeros_like(jnp.ones((2, n), dtype=d))", "jnp.zeros((2, n), dtype=d)"),
+    ("jnp.zeros((n,), dtype=int)", "jnp.zeros(n, dtype=int)"),
+    ("jnp.ones((*shape,))", "jnp.ones((*shape,))"),
     ("jnp.zeros((n, 3)).astype(x.dtype)", "jnp.zeros((n, 3), dtype=x.dtype)"),
     ("jnp.ones((n, 3), dtype=int).astype(x.dtype).sum()", "jnp.ones((n, 3), dtype=x.dtype).sum()"),
     ("jnp.triu(jnp.ones((n, n)), k=1).astype(bool)", "jnp.triu(jnp.ones((n, n), dtype=bool), k=1)"),

@@ -7,6 +7,7 @@ from .annotations import annotated
 from .class_values import is_open, makers_of, named_classes
 from .constructor_arguments import gives_values, is_cast_and_called, is_taken_once, stood_for
 from .containers_by_use import gone_over_for_dicts, used_as_dicts, used_as_lists
+from .counts_by_use import used_as_counts
 from .default_kinds import of_kind
 from .dims_by_use import by_use
 from .frame import Env, Frame
@@ -84,6 +85,8 @@ def _bound(frame: Frame, parameter: Parameter, seen: Value | None) -> Value:
         value = UNKNOWN
     elif is_anything(value) and not as_tensor and name in used_as_lists(facts, function):
         value = Sequence(Tensor(assumed=True))
+    elif is_anything(value) and _constructs(frame) and name in used_as_counts(facts, function):
+        value = Static(MISSING, "int", loose=True)
     return NUMPY if not _constructs(frame) and is_bound_to_numpy(frame, parameter, value) else value
 
 

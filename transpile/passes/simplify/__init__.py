@@ -10,7 +10,17 @@ from ...facts.shapes.shape_arguments import DRAWS, drawn_shape
 from ...facts.values.lattice import Static, Tensor
 from ...model.copy import Change, clone, rebuilt
 from ...model.effects import Detached, Put, Support
-from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Slice, Subscript
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Constant,
+    Display,
+    Lambda,
+    Name,
+    Slice,
+    Starred,
+    Subscript,
+)
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Compare, Unary
@@ -57,7 +67,7 @@ def run(scope: Scope, facts: Any) -> Changes:
             changes.replace(node, _of_values)
             continue
         if (number := _number(node)) is not None:
-            changes.replace(node, partial(_given, number))
+            changes.replace(node, partial(lambda number, _: number, number))
             continue
         if built and _is_constant(node):
             changes.replace(node, lambda n: n.arguments[0])
@@ -70,10 +80,6 @@ def run(scope: Scope, facts: Any) -> Changes:
         if plainer is not None:
             changes.replace(node, plainer)
     return changes
-
-
-def _given(number: Expression, _: Node) -> Expression:
-    return number
 
 
 def simplified(node: Expression, table: list[Rewrite]) -> Expression:
@@ -118,7 +124,7 @@ def _matches(
 ) -> bool:
     """Whether an expression is a pattern with something in the place of each variable."""
     if isinstance(pattern, Name) and pattern.id in variables:
-        if not isinstance(node, Expression) or pattern.id in bound:
+        if not isinstance(node, Expression) or isinstance(node, Starred) or pattern.id in bound:
             return False
         bound[pattern.id] = node
         return True
@@ -196,8 +202,7 @@ def _indexed(node: Expression) -> Expression:
     axes = _axes(node)
     if axes is None or not isinstance(node, Call) or isinstance(node.arguments[0].value, Static):
         return node
-    found = kept(node.arguments[0], axes[0]) if len(axes) == 1 and axes[0] >= 0 else None
-    if found is not None:
+    if len(axes) == 1 and axes[0] >= 0 and (found := kept(node.arguments[0], axes[0])) is not None:
         return found
     first, last = max([-1, *axes]) + 1, min([0, *axes])
     if first - last > 4:
@@ -225,9 +230,8 @@ def _axes(call: Expression) -> list[int] | None:
 
 def _of_one_number(node: Call) -> Call:
     """`jnp.ones_like(x)` of `jnp.full_like(x, 1)`"""
-    if _word(node) != "jnp.full_like" or node.keywords != [None, None]:
-        return node
-    value = literal(node.arguments[1])
+    plain = _word(node) == "jnp.full_like" and node.keywords == [None, None]
+    value = literal(node.arguments[1]) if plain else None
     if isinstance(value, bool) or value not in (0, 1):
         return node
     return Call(expression("jnp.ones_like" if value else "jnp.zeros_like"), node.arguments[:1])
@@ -248,8 +252,7 @@ def _filled(node: Call) -> Expression | None:
         parts = [shape, node.arguments[1], *dtype]
         full = Call(expression("jnp.full"), parts, [None, None, "dtype"])
         return full if _is_dtype(dtype[0]) else None
-    filled = _as_float(node.arguments[1])
-    if filled is None:
+    if (filled := _as_float(node.arguments[1])) is None:
         return None
     value = literal(filled)
     if value in (0.0, 1.0):
@@ -267,8 +270,7 @@ def _number(node: Node) -> Expression | None:
     if _word(node) == "jnp.full_like":
         given = node.arguments[1]
         return given if isinstance(literal(given), bool) or _as_float(given) is not None else None
-    number = {"jnp.zeros_like": 0, "jnp.ones_like": 1}.get(_word(node))
-    if number is None:
+    if (number := {"jnp.zeros_like": 0, "jnp.ones_like": 1}.get(_word(node))) is None:
         return None
     held = put.base.value
     return Constant(bool(number) if isinstance(held, Tensor) and held.kind == "b" else number)
@@ -277,8 +279,7 @@ def _number(node: Node) -> Expression | None:
 def _is_dtype(node: Expression) -> bool:
     """Whether an expression is a dtype for certain, and not None: `int`, `x.dtype`."""
     name = dotted(node) or ""
-    plain = name in ("int", "float", "bool") or name.startswith("jnp.")
-    return plain or isinstance(node, Attribute) and node.name == "dtype"
+    return name in ("int", "float", "bool") or name.startswith("jnp.") or _word(node) == ".dtype"
 
 
 def _as_float(node: Expression) -> Expression | None:
