@@ -29,7 +29,6 @@ REFUSED: dict[str, list[str]] = {
     ],
     "torch.equal of arrays of other shapes decides nothing before it runs": [
         "programs/test_branches.py::test_arrays_of_other_shapes_are_not_equal[body0]",
-        "programs/test_branches.py::test_arrays_of_other_shapes_are_not_equal[def f(x, y):\\n    if torch.equal(x, y):\\n        return x\\n    return torch.cat((x, y)) * 2\\n]",
     ],
     "attributes that branches on data set to values of two types, or that one side begins": [
         "programs/test_branches.py::test_state_of_two_types[sides0]",
