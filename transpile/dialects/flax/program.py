@@ -183,7 +183,7 @@ class Program:
             me = self.self_name(unit) if self.owner(unit) is not None else ""
             stored: list[Node] = [node for node in everywhere(unit, Attribute) if is_target(node)]
             stored += [node.target for node in everywhere(unit, Tie)]
-            stored += [node.target for node in everywhere(unit, Write)]
+            stored += [node.target for node in everywhere(unit, Write) if node.bound]
             for target in stored:
                 if isinstance(target, Attribute) and dotted(target.object) != me:
                     for cls in self.classes_at(target.object, unit) or (None,):
