@@ -85,7 +85,7 @@ def _tensors(a: Tensor, b: Tensor) -> Value:
         a.assumed and b.assumed,
         a.none or b.none,
         a.kind if a.kind == b.kind else None,
-        a.param and b.param and a.buffer is b.buffer,
+        a.param and b.param,
         a.buffer and b.buffer,
         a.number if a.number is b.number else None,
         a.host and b.host,

@@ -32,7 +32,7 @@ class Tensor(Value):
     none: bool = False  # may also be None
     kind: str | None = None  # "f", "i", "b", "c", or "u" for bytes, where known
     param: bool = False  # an nn.Parameter, or a buffer
-    buffer: bool = False  # such a buffer of a bare module
+    buffer: bool = False  # such a buffer, of a bare module or registered as one
     number: bool | None = False  # in torch a number of Python's, `x.item()`; None: it may be
     host: bool = False  # NumPy's, before it was traced: its methods are NumPy's
     python: bool = False  # on some way a number or bool of Python's, of which `~` is another thing
