@@ -36,7 +36,7 @@ MOVED = {
     ),
     "self.register_buffer('hits', torch.zeros(d))": 'return {"hits": jnp.zeros(self.d)}',
     "for i in range(d): setattr(self, f'w{i}', nn.Parameter(torch.ones(i)))": (
-        "nn.Parameter(lambda key, i=i: jnp.ones((i,)))"
+        "nn.Parameter(lambda key, i=i: jnp.ones(i))"
     ),
     "self.fc = nn.Linear(d, d); nn.init.ones_(self.fc.bias); self.apply(reset)": (
         'nn.set_initializer(self.fc, "bias", jax.nn.initializers.ones)'

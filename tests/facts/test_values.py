@@ -12,7 +12,6 @@ from transpile.facts.values.lattice import (
     NUMPY,
     SHAPE,
     STRING,
-    UNKNOWN,
     External,
     Mapping,
     Module,
@@ -80,7 +79,7 @@ CASES = {
     NET.format("return «self.fc»"): LINEAR,
     NET.format("return «self.fc(x)»"): Tensor(),
     NET.format("return «self.fc.weight»"): Tensor(param=True),
-    NET.format("return «self.seen»"): Tensor(param=True),
+    NET.format("return «self.seen»"): Tensor(param=True, buffer=True),
     NET.format("return [«p» for p in filter(lambda p: p.requires_grad, self.parameters())]"): Tensor(
         param=True
     ),
@@ -144,7 +143,7 @@ walk(3, [])
 def test_queries():
     program = Program(NET.format("return «self.fc»(x) if x is not None else None"))
     values, net = program.values, program.cls("Net")
-    assert values.attribute(net, "width") == UNKNOWN
+    assert values.attribute(net, "width") == INT  # what nn.Linear is given
     assert values.attribute(net, "missing") is None
     assert values.parameters(program.function("Net.forward")) == {}
 

@@ -12,7 +12,7 @@ GONE = {
     "after sizes": ("b, n, device = *x.shape, x.device\nreturn x.reshape(n, b) + torch.ones(n, b, device=device)", "b, n = x.shape\nreturn x.reshape(n, b) + jnp.ones((n, b))"),
     "of one size": ("b, device = *x.shape, x.device\nreturn torch.ones(b, device=device)", "(b,) = x.shape\nreturn jnp.ones(b)"),
     "between others": ("h, place, n = 4, y.device, 2\nreturn torch.ones(h, n, device=place)", "h, n = 4, 2\nreturn jnp.ones((h, n))"),
-    "but one": ("place, n = y.device, x.shape[0]\nreturn torch.ones(n, device=place)", "n = x.shape[0]\nreturn jnp.ones((n,))"),
+    "but one": ("place, n = y.device, x.shape[0]\nreturn torch.ones(n, device=place)", "n = x.shape[0]\nreturn jnp.ones(n)"),
     "where it is not given": ("if device is None:\n    device = x.device\nreturn x + torch.arange(3, device=device)", "return x + jnp.arange(3)"),
     "or given": ("device = device if device is not None else x.device\nreturn x + torch.arange(3, device=device)", "return x + jnp.arange(3)"),
     "of another": ("here = x.device\nthere = here\nreturn y.to(there)", "return y"),
