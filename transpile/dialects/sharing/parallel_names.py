@@ -11,7 +11,7 @@ from ...model.effects import Declare
 from ...model.expressions import Attribute, Call, Comprehension, Constant, Display, Name, Subscript
 from ...model.fresh_names import taken
 from ...model.names import dotted, names_in, target_names, text
-from ...model.node import Expression, Node, Statement
+from ...model.node import Expression, Statement
 from ...model.program import Function
 from ...model.statements import Assign, For
 from ..fresh_names import fresh
@@ -33,21 +33,19 @@ def in_a_loop(
 ) -> SetInTurn | None:
     """Where a constructor sets all modules of a list, behind its making and what makes it grow."""
     found, body = [], block_of(store).body
-    grown = [next(n for n in (s, *s.ancestors()) if n in body) for s in more if _is_below(s, body)]
-    last = max(map(body.index, [store, *grown]))
+    grown = [[n for n in (part, *part.ancestors()) if n in body] for part in more]
+    if not all(grown):
+        return None
+    last = max(body.index(n) for n in (store, *(around[0] for around in grown)))
     for statement, call in list_growth.sets(init):
         loop = block_of(statement).parent
-        if not isinstance(loop, For) or loop not in body or len(grown) < len(more):
+        if not isinstance(loop, For) or loop not in body:
             continue
         if body.index(loop) > last and list_growth.is_fixed(call.arguments[1]):
             key = _key(call.arguments[2], loop, path, store)
             if key is not None:
                 found.append(SetInTurn(loop, statement, Entry(key.key, call.arguments[1])))
     return found[0] if len(found) == 1 else None
-
-
-def _is_below(statement: Statement, body: Sequence[Node]) -> bool:
-    return any(n in body for n in (statement, *statement.ancestors()))
 
 
 class _Key(NamedTuple):

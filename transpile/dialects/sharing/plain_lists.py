@@ -215,9 +215,10 @@ class _Lists:
         fields = self.modules.own_fields(self.cls)
         keyed = self._is_keyed(parts[0])
         for part in parts:
-            method, entries = part.nearest(Function) or self.init, list_growth.entries(part) or []
+            method, told = part.nearest(Function) or self.init, list_growth.entries(part)
+            entries = told or []
             found = [beside(e.value, part, method, fields) for e in entries]
-            known = list_growth.entries(part) is not None and None not in found
+            known = told is not None and None not in found
             alike = all((e.key is not None) == keyed for e in entries)
             within = method.receiver == self.me and (
                 method.owner is self.cls or method is self.init
