@@ -73,6 +73,7 @@ class Conventions(Signatures):
         **dict.fromkeys(WEIGHT_NORMS, Threads(params=True)),
         **dict.fromkeys(SPECTRAL_NORMS, Threads(takes=True, gives=True, params=True, mode=True)),
     }
+    of_sequential, asks_sequential = Threads(params=True), False
     wraps_functions = True
 
     def __init__(self, project: Project, facts: ProgramFacts, kept: Iterable[str] = ()) -> None:

@@ -1,5 +1,7 @@
 """What a call may run: methods of classes below included, and of torch's layers above."""
 
+from dataclasses import replace
+
 from ...facts.computed_methods import methods_named
 from ...facts.effects import EffectsOf
 from ...facts.modules import Modules
@@ -41,6 +43,26 @@ class Targets:
         if cls is None or not isinstance(named, Call) or not self.modules.is_module(cls):
             return []
         return methods_named(named, cls, self.modules.home(cls))
+
+    def beside_sequential(self, call: Call) -> list[Function] | None:
+        """What else than the items of a Sequential of torch's a call may run; None where it runs no
+        such one for all that is known, or another that runs what it holds."""
+        value = call.function.value
+        if not isinstance(value, Module) or value.open or not value.classes:
+            return None
+        classes = self.effects.called(value)
+        plain = [c for c in classes if c.name != "Sequential" or not self.modules.is_library(c)]
+        if len(plain) == len(classes) or any(map(self.effects.is_holder, plain)):
+            return None
+        alone = replace(value, classes=frozenset(plain), items=None, element=None)
+        return self.effects.given(alone) if plain else []
+
+    def differ(self, call: Call) -> bool:
+        """Whether a call may be of a container, which runs what it holds, and of another module:
+        `self.m`, for which a class below has a layer of its own."""
+        value = call.function.value
+        classes = self.effects.called(value) if isinstance(value, Module) else []
+        return len({self.effects.is_holder(cls) for cls in classes}) > 1
 
     def _overriding(self, value: FunctionValue) -> list[Function]:
         """The methods of classes below that may run in the place of one."""

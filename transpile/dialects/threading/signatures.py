@@ -32,6 +32,8 @@ class Signatures:
     wraps_functions = False  # whether a plain function that is kept as a module can be given a key
     # what layers ask for that compute an array of the layer which they stand for
     computing = dict.fromkeys(SPECTRAL_NORMS, Threads(takes=True, gives=True))
+    of_sequential = NOTHING  # what a Sequential takes whatever its items ask for
+    asks_sequential = True  # whether it is called with a state as other modules are
 
     def __init__(self, project: Project, facts: ProgramFacts, kept: Iterable[str] = ()) -> None:
         self.project, self.modules, self.effects = project, facts.modules, facts.effects
@@ -105,13 +107,7 @@ class Signatures:
 
     def is_container(self, call: Call) -> bool:
         """Whether what is called runs one layer after the other, each in its own way."""
-        value = call.function.value
-        if not isinstance(value, Module) or value.open or not value.classes:
-            return False
-        names = [ref if isinstance(ref, str) else ref.name for ref in value.refs]
-        return all(name.rpartition(".")[2] == "Sequential" for name in names) and all(
-            isinstance(ref, str) or self.modules.is_library(ref) for ref in value.refs
-        )
+        return self.found.beside_sequential(call) == []
 
     def _callers(self) -> dict[Function, set[Function]]:
         callers: dict[Function, set[Function]] = {}
@@ -251,8 +247,14 @@ class Signatures:
         found = union(several)
         if isinstance(call, New):
             return Threads(draws=found.draws, known=all(t.draws == found.draws for t in several))
-        alike = all(self.is_alike(t, found) for t in targets) and not self._holds_or_not(call)
-        if self.is_container(call) or alike:
+        container, plain = self.is_container(call), self.found.beside_sequential(call)
+        if plain is not None and not container:
+            found |= self.of_sequential
+            asked = not found.takes or self.asks_sequential
+            fits = asked and all(self.is_alike(t, found) for t in plain)
+        else:
+            fits = all(self.is_alike(t, found) for t in targets) and not self.found.differ(call)
+        if container or fits:
             still = self.effects.is_still(call)
             return replace(found, draws=False, mode=False) if still else found
         return self.of_unlike(found)
@@ -267,13 +269,6 @@ class Signatures:
         found = union(map(self.of, given or []))
         keyless = value.function and found.draws and not self.wraps_functions
         return replace(found, known=False) if given and not keyless else None
-
-    def _holds_or_not(self, call: Call) -> bool:
-        """Whether a call may be of a container, which runs what it holds, and of another module:
-        `self.m`, for which a class below has a layer of its own."""
-        value = call.function.value
-        classes = self.effects.called(value) if isinstance(value, Module) else []
-        return len({self.effects.is_holder(cls) for cls in classes}) > 1
 
     def _all_draw(self, call: New) -> bool:
         """Whether all classes that are known of those that may be built take a key: what else is
