@@ -535,10 +535,10 @@ def test_a_walk_whose_order_is_all_the_same_needs_none():
     text = text.replace("return F.linear(x, ps[0], ps[1])", "return x * sum(p.sum() for p in self.parameters())")
     text = text.replace("for i, p in enumerate(self.parameters())", "for i, p in enumerate((x, x))")
     (made,), _, _ = engine.convert([given(HEAD + text)], "", "flax")
-    assert "_order" not in made.code and not made.diagnostics
+    assert "Ordered" not in made.code and not made.diagnostics
     text = alone("asks_for_the_first").replace("* weight[0]", "+ weight.data.new(3, 4).zero_()")
     (made,), _, _ = engine.convert([given(HEAD + text)], "", "flax")
-    assert "_order" not in made.code and not made.diagnostics
+    assert "Ordered" not in made.code and not made.diagnostics
 
 
 TAKES_LAYERS_AWAY = """

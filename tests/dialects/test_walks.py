@@ -228,10 +228,11 @@ def test_the_classes_that_are_walked_know_an_order(target):
     """No others do, nor those whose modules are each set apart; nor in Equinox those whose fields
     tell it, and behind a branch they do not."""
     (made,), _, _ = engine.convert([given(HEAD + WALKED_AND_NOT)], "", target)
-    assert made.code.count("_order = tuple(") == (target == "flax")
+    assert made.code.count("(nn.OrderedModule)") == (target == "flax") and "_order" not in made.code
     branch = WALKED_AND_NOT.replace("self.z = nn.Linear(n, n)", "if n:\n            self.z = nn.Linear(n, n)")
     (made,), _, _ = engine.convert([given(HEAD + branch)], "", target)
-    assert made.code.count("_order = tuple(") == (target != "functional")
+    assert made.code.count("(nn.OrderedModule)") == (target == "flax")
+    assert made.code.count("_order = tuple(") == (target == "equinox")
 
 
 SET_BY_METHODS = """

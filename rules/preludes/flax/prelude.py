@@ -92,6 +92,25 @@ class ModuleDict(nnx.Dict):
         return len(self._order)
 
 
+def noting_order(init):
+    @functools.wraps(init)
+    def noted(self, *args, **kwargs):
+        init(self, *args, **kwargs)
+        self._order = tuple(vars(self))
+
+    return noted
+
+
+class OrderedModule(nnx.Module):
+    """A module that knows in which order its parts were set, in which torch walks over them: after
+    a split and a merge Flax has them by the alphabet."""
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "__init__" in vars(cls):
+            cls.__init__ = noting_order(cls.__init__)
+
+
 class Sequential(nnx.Module):
     """Each layer on the result of the one before; layers that a subclass sets as attributes come
     after those that it hands on."""

@@ -31,7 +31,7 @@ from .checkpoints import checkpoint
 from .containers import taken_out
 from .control import scan_layers
 from .evaluation import drawn_in_training
-from .layers import DEFAULTS, HANDED, KEPT, LEFT_OUT, METHODS, RENAMED, REPLACED, UNWRITTEN
+from .layers import DEFAULTS, HANDED, KEPT, LEFT_OUT, METHODS, ORDERED, RENAMED, REPLACED, UNWRITTEN
 from .lowering import Lowering, nnx
 from .program import DETERMINISTIC, RUNNING_AVERAGE, dotted_read
 from .reads import by_name, with_tied
@@ -232,6 +232,9 @@ def support(low: Lowering, node: Support) -> None:
     if isinstance(parent, New) and parent.function is node and node.name in REPLACED:
         low.edits.change(node, lambda n: n.replace(nnx(REPLACED[n.name])))
         return
+    if low.plan.is_ordered_base(node):
+        low.edits.replace(node, low.support(ORDERED))
+        return
     name = HANDED.get(node.name, node.name) if _is_handed(node) else node.name
     low.edits.replace(node, nnx(REPLACED[name]) if name in REPLACED else low.support(name))
 
@@ -250,7 +253,9 @@ def _is_handed(node: Support) -> bool:
 
 def library_name(low: Lowering, node: Name) -> None:
     """In the layers' own files: `Module`, `ModuleList`, `Dropout`, `Parameter` by name."""
-    if node.id in REPLACED:
+    if low.plan.is_ordered_base(node):
+        low.edits.replace(node, Name(ORDERED))
+    elif node.id in REPLACED:
         low.edits.change(node, lambda n: n.replace(nnx(REPLACED[n.id])))
 
 

@@ -39,7 +39,7 @@ def function(low: Lowering, node: Function) -> None:
         statements.append(_stream(me, low.plan.noise_name(cls)))
     if low.plan.has_own_mode(cls):
         statements.append(_set(me, low.plan.mode(cls)))
-    if cls in low.plan.ordered and low.plan.modules.is_module(cls):
+    if low.plan.modules.is_module(cls) and low.plan.notes_order(cls):
         statements.append(names_in_order(me))
     if made and _hands_on(low, node, cls):
         first = [statements.pop(0)]

@@ -3,6 +3,7 @@ otherwise."""
 
 # In the support file's name: in nnx. An nnx.Dropout scales what it keeps, as torch's does.
 REPLACED = {"ModuleList": "List", "Dropout": "Dropout", "Module": "Module"}
+ORDERED = "OrderedModule"  # that knows in which order its parts were set
 HANDED = {"Dropout": "HandedDropout"}  # what takes torch's arguments: who calls it is not known
 DRAWING = frozenset({"Dropout", "SpectralNorm", "ParametrizedSpectralNorm"})  # that take `rngs`
 # Layers around a layer: functions of the prelude, which give the layer's class a property.

@@ -47,6 +47,22 @@ class Plan(Building):
         self._solve()
         self.ordered = Ordered(project, facts)
 
+    def is_ordered_base(self, node: Node) -> bool:
+        """Whether a node is the `Module` that a class extends whose parts are walked over."""
+        named = node.name if isinstance(node, Support) else getattr(node, "id", None)
+        around = node.parent
+        if named != "Module" or not isinstance(around, Class) or around not in self.ordered:
+            return False
+        family = (around, *self.modules.below(around))
+        return any(self.modules.constructor(cls) is not None for cls in family)
+
+    def notes_order(self, cls: Class) -> bool:
+        """Whether the constructor of a class whose parts are walked over has to note their order:
+        it extends what is another class in Flax."""
+        bases = (b for b in self.modules.lineage(cls)[1:] if self.is_library(b))
+        written = self.needed.values()
+        return cls in self.ordered and any(b.name != "Module" and b not in written for b in bases)
+
     def needs_rngs(self, cls: Class) -> bool:
         """Whether building an object of a class takes `rngs`."""
         if cls.name in DRAWING and self.is_library(cls):
