@@ -643,3 +643,59 @@ def test_a_param_that_a_plain_container_has_too_is_told(target, kept):
     text += f"            {kept}\n\n    def forward(self, x):\n        return x * self.all[0]\n"
     (made,), _, _ = engine.convert([given(HEAD + text)], "", target)
     assert {d.id for d in made.diagnostics} & {"aliased-write", "shared-module"}
+
+
+def handed(kept="self.emb = emb", emb="nn.Linear(4, 4)", after="", calls="self.trunk(x) + self.emb(y)"):
+    return f"""
+class Trunk(nn.Module):
+    def __init__(self, emb):
+        super().__init__()
+        {kept}
+
+    def forward(self, x):
+        return self.emb(x)
+
+
+def twice(m, x):
+    return m(m(x))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = {emb}
+        self.trunk = Trunk(self.emb)
+        {after}
+
+    def forward(self, x, y):
+        return {calls}
+"""
+
+
+UNTIED = {  # what is handed to a constructor, and cannot be tied there
+    "state": handed(emb="nn.BatchNorm1d(4)"),
+    "kept on one way": handed("if emb is not None:\n            self.emb = emb\n        else:\n            self.emb = nn.ReLU()"),
+    "begun by what keeps it": handed("self.emb = emb\n        nn.init.ones_(self.emb.weight)"),
+    "handed on": handed(calls="twice(self.trunk, x) + self.emb(y)"),
+    "under another name": handed(after="self.other = self.trunk", calls="self.other(x) + self.emb(y)"),
+    "asked for its params": handed(calls="self.trunk(x) * len(list(self.trunk.parameters())) + self.emb(y)"),
+}
+
+
+@pytest.mark.parametrize("target", ["functional", "equinox"])
+@pytest.mark.parametrize("source", UNTIED.values(), ids=UNTIED)
+def test_what_cannot_be_tied_where_it_is_handed_to_is_told(source, target):
+    (made,), _, _ = engine.convert([given(HEAD + source)], "", target)
+    assert "shared-module" in {d.id for d in made.diagnostics}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_module_is_handed_to_another_as_its_arrays(target):
+    (made,), _, _ = engine.convert([given(HEAD + handed())], "", target)
+    assert not made.diagnostics
+    owned = {
+        "functional": 'self.trunk({**params["trunk"], "emb": params["emb"]}, x)',
+        "flax": "nn.tied(self.trunk, emb=self.emb)(x)",
+        "equinox": 'nn.with_array(self.trunk, "emb", self.emb)(x)',
+    }
+    assert owned[target] in made.code

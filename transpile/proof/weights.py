@@ -22,12 +22,12 @@ def from_torch(source: Any, module: Any) -> tuple[Any, Any]:
 
 def _without_ties(params: dict[str, Any], made: Any) -> None:
     """Drop what a submodule would have of its own but `init` has taken from it: it shares the array
-    of another."""
+    of another, or all of those of a module."""
     for name in list(params) if isinstance(made, dict) else ():
-        if isinstance(params[name], dict):
-            _without_ties(params[name], made.get(name))
-        elif name not in made:
+        if name not in made:
             del params[name]
+        elif isinstance(params[name], dict):
+            _without_ties(params[name], made[name])
 
 
 def _tensors(source: Any) -> dict[str, tuple[str, Any]]:

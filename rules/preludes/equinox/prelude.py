@@ -304,11 +304,12 @@ def value(constant):
 
 
 def with_array(layer, path, array):
-    """A layer with an array that another one owns in the place of one that it, or a layer below it,
-    gave up; ``array``: as it is, or a function of nothing where it may have given up none."""
+    """A layer with an array, or a whole layer, that another one owns in the place of what it, or a
+    layer below it, gave up; ``array``: as it is, or a function of nothing where it may have given up
+    none."""
     is_none = lambda leaf: leaf is None
     where = lambda layer: functools.reduce(_part, path.split("."), layer)
-    if callable(array):
+    if inspect.isfunction(array):
         if where(layer) is not None:
             return layer
         array = array()

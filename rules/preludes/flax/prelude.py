@@ -321,8 +321,8 @@ def scan_layers(layers, x, *args, **kwargs):
 
 
 def tied(module, **variables):
-    """The module with Variables of another one in the place of those that it, or one below it,
-    gave up: as they are, or by a function where it may have given up none."""
+    """The module with Variables, or whole modules, of another one in the place of those that it,
+    or one below it, gave up: as they are, or by a function where it may have given up none."""
     other = object.__new__(type(module))
     vars(other).update(vars(module))
     for path, variable in variables.items():
@@ -331,7 +331,7 @@ def tied(module, **variables):
         if below and own is not None:
             vars(other)[name] = tied(own, **{below: variable})
         elif own is None:
-            vars(other)[name] = variable if isinstance(variable, nnx.Variable) else variable()
+            vars(other)[name] = variable() if inspect.isfunction(variable) else variable
     return other
 
 

@@ -23,7 +23,14 @@ from ..imports import Words
 from ..method_names import rename_methods
 from ..output import Output
 from ..reports import Reports
-from ..sharing import list_growth, module_aliases, plain_lists, shared_containers, ties
+from ..sharing import (
+    handed_modules,
+    list_growth,
+    module_aliases,
+    plain_lists,
+    shared_containers,
+    ties,
+)
 from ..sharing.repeated_items import report_repeated
 from ..sharing.shared_modules import report_doubled, report_shared
 from ..stored_draws import BUILT, KEPT, UNSAVED, built_apart, drawn_apart, kept_draws
@@ -66,6 +73,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     support file that stands there."""
     module_aliases.spell_out(project, facts.modules, alone=True)
     shared_containers.spell_out(project, facts.modules)
+    handed = handed_modules.tie(project, facts.modules)
     class_arguments.tell(project)
     dynamic_bases.hand_on(project, "key", declared=True)
     list_growth.register_first(project, facts.modules)
@@ -92,7 +100,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
             # of arrays lists are filled here
             reports.report("buffer-in-list", drawn, UNSAVED)
     refuse_taken(plan.signatures, TAKEN, reports)
-    report_shared(plan, reports, together=False)
+    report_shared(plan, reports, handed, together=False)
     report_doubled(lists.doubled, reports)
     report_repeated(plan, reports)
     writer = ClassWriter(plan, reports, "nn.")

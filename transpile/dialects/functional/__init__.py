@@ -13,7 +13,7 @@ from ..imports import Words
 from ..method_names import rename_methods
 from ..output import Output
 from ..reports import Reports
-from ..sharing import module_aliases, shared_containers
+from ..sharing import handed_modules, module_aliases, shared_containers
 from ..sharing.repeated_items import repeated, report_repeated
 from ..sharing.shared_modules import report_shared
 from ..stored_draws import BUILT, KEPT, WRITES, built_apart, kept_draws, kept_writes
@@ -50,6 +50,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     rename_methods(project, reports, MAKING, RESERVED)
     module_aliases.spell_out(project, facts.modules)
     shared_containers.spell_out(project, facts.modules)
+    handed = handed_modules.tie(project, facts.modules)
     unroll(project)
     indirect_modules.spell_out(project)
     there = Prelude(existing or "", "~")
@@ -65,7 +66,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
         reports.report("module-value", made, BUILT)
     plan.repeated.update(name for name, _ in repeated(plan))
     refuse_taken(plan.conventions, TAKEN, reports)
-    report_shared(plan, reports)
+    report_shared(plan, reports, handed)
     report_repeated(plan, reports, modules=False)
     report_unwritten(project, facts.modules, reports)
     writer = ClassWriter(plan, reports)

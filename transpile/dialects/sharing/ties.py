@@ -202,6 +202,8 @@ def may_lack(tie: Tie, modules: Modules) -> bool:
     if not isinstance(value, Module):
         return True
     classes = [] if value.open and not value.is_self else modules.classes_of(value.refs)
+    if isinstance(tie.source.value, Module):
+        return False  # all arrays of one that it was given
     arrays = [modules.arrays(cls).get(tie.target.name) for cls in classes]
     # what `self` alone gets by the tie is read only where it was tied
     return not classes or any(not value.is_self if a is None else a.optional for a in arrays)

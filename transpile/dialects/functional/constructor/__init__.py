@@ -8,7 +8,7 @@ zeros_(self.fc.bias)                     params["fc"]["bias"] = jnp.zeros_like(â
 from collections.abc import Set
 
 from ....facts.modules import ARRAYS, FIELD, SUBMODULE
-from ....facts.values.lattice import Value
+from ....facts.values.lattice import Module, Value
 from ....model.constants import is_none
 from ....model.copy import clone
 from ....model.effects import BUFFER, CONSTANT, PARAM, Declare, Read, Support, Tie
@@ -221,6 +221,8 @@ def _say_ties(events: Events) -> None:
     for tie in events.tied_early:
         if dotted(tie.target.object) is None or dotted(tie.source.object) is None:
             continue  # refused, where it is written
+        if isinstance(tie.source.value, Module):
+            continue  # it is one and the same object
         sides = [(clone(r.object), Constant(r.name)) for r in (tie.target, tie.source)]
         said = ExpressionStatement(Call(Support("tie"), [part for side in sides for part in side]))
         tie.parent.insert_before(tie, [said])  # type: ignore[union-attr]

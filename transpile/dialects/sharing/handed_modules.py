@@ -1,0 +1,294 @@
+"""A module that others are built with, and keep: its params are those of its first place.
+
+self.emb = Embedding(n)                self.emb = Embedding(n)
+self.trunk = Trunk(n, self.emb)   →    self.trunk = Trunk(n, self.emb)
+                                       self.trunk.emb = self.emb, as a tie of all its params
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...facts.array_paths import WRITING, arrays_written
+from ...facts.modules import SUBMODULE, Modules
+from ...facts.values.attribute_names import PARAMETERS, WALKS
+from ...facts.values.lattice import UNKNOWN, Module
+from ...model.copy import clone
+from ...model.effects import PARAM, Declare, New, Read, Tie, Walk
+from ...model.expressions import Attribute, Call, Name
+from ...model.names import bound_once, everywhere, is_own, rebound
+from ...model.node import Expression, Node
+from ...model.program import Class, Function
+from ...model.project import Project
+from ...model.statements import Assign
+from ..attribute_reads import Reads
+from .placement import parameter_for
+
+_WALKS = {*WALKS, *PARAMETERS, "apply", "state_dict"}
+
+
+class Place(NamedTuple):
+    """Where a module stands that was handed to another: `self.trunk` keeps it as `emb`."""
+
+    argument: Expression
+    holder: str
+    name: str
+
+
+def tie(project: Project, modules: Modules) -> set[Expression]:
+    """Tie the modules that constructors hand to others; returns what hands them over."""
+    found, read = set[Expression](), Reads(project)
+    for cls, init in modules.constructors():
+        found |= _Handed(project, modules, read, cls, init).tie()
+    return found
+
+
+class _Handed:
+    """What the constructor of one class hands to the modules that it builds."""
+
+    def __init__(
+        self, project: Project, modules: Modules, read: Reads, cls: Class, init: Function
+    ) -> None:
+        self.project, self.modules, self.read = project, modules, read
+        self.cls, self.init, self.me = cls, init, init.receiver
+
+    def tie(self) -> set[Expression]:
+        sources: dict[str, list[Place]] = {}
+        for place in self._places():
+            sources.setdefault(_named(place.argument), []).append(place)
+        tied = set[Expression]()
+        for source, places in sources.items():
+            owner = self._owner(source, places[0])
+            later = [p for p in places if (p.holder, p.name) != owner]
+            if owner is None or not later or not self._are_met_here(places):
+                continue
+            for place in later:
+                self._tie(place, owner)
+            tied.update(p.argument for p in places)
+            self.read.changed()
+        return tied
+
+    def _tie(self, place: Place, owner: tuple[str, str]) -> None:
+        """All reads of the place become those of the owner, and its arrays the owner's."""
+        holder, name = owner
+        me = Name(self.me)
+        above: Expression = Attribute(me, holder) if holder else me
+        for node in self._reads(place):
+            assert isinstance(node.object, Attribute)
+            root = clone(node.object.object)
+            made = Attribute(Attribute(root, holder) if holder else root, name)
+            made.value = node.value
+            node.replace(made)
+        target = Read(Attribute(Name(self.me), place.holder), place.name, PARAM)
+        target.object.value = Module(frozenset(self._holders(place)))
+        source = Read(clone(above), name, PARAM)
+        source.value = place.argument.value
+        tied = Tie(target, source)
+        self.init.body.insert_after(self.init.body.body[-1], [tied])
+
+    # --- where modules stand ----------------------------------------------------------------------
+
+    def _places(self) -> Iterator[Place]:
+        for declare in self.init.body.body:
+            if not isinstance(declare, Declare) or declare.kind != SUBMODULE:
+                continue
+            new, cls = declare.expression, self._built(declare)
+            if cls is None or not isinstance(new, New) or not self._is_once(declare.name, self.cls):
+                continue
+            maker = self.modules.find(cls, "__init__")
+            for argument in new.arguments if maker is not None else ():
+                assert maker is not None
+                if isinstance(argument, Name) or is_own(argument, self.me):
+                    if self._is_plain(argument):
+                        kept = self._kept(cls, maker, parameter_for(new, argument, maker))
+                        if kept is not None:
+                            yield Place(argument, declare.name, kept)
+
+    def _built(self, declare: Declare) -> Class | None:
+        """The one class of the user's that a module is made of."""
+        value = declare.expression.value if declare.expression is not None else None
+        if not isinstance(value, Module) or value.open or len(value.classes) != 1:
+            return None
+        cls = self.modules.classes_of(value.refs)[:1]
+        return cls[0] if cls and not self.modules.is_library(cls[0]) else None
+
+    def _is_plain(self, argument: Expression) -> bool:
+        """Whether it is a module with params that nothing changes while the model runs."""
+        value = argument.value
+        if not isinstance(value, Module) or value.open or value.none or value.is_self:
+            return False
+        classes = self.modules.classes_of(value.refs)
+        return bool(classes) and not any(self._changes(cls, set()) for cls in classes)
+
+    def _changes(self, cls: Class, seen: set[Class]) -> bool:
+        """Whether a class, or one of a module below, writes its arrays, or is not known."""
+        if cls in seen:
+            return False
+        seen.add(cls)
+        for one in self.modules.lineage(cls):
+            for method in self.modules.home(one).methods(one).values():
+                nodes = method.nodes(*WRITING) if method.name != "__init__" else ()
+                if any(next(arrays_written(node), None) is not None for node in nodes):
+                    return True
+        for field in self.modules.children(cls).values():
+            for made in field.values:
+                held = made.value
+                if isinstance(held, Module) and not held.open and held.element is None:
+                    below = self.modules.classes_of(held.refs)
+                    if not below or any(self._changes(one, seen) for one in below):
+                        return True
+                else:
+                    return True
+        return False
+
+    def _kept(self, cls: Class, maker: Function, parameter: str) -> str | None:
+        """The attribute under which a class keeps what it is given, and that alone."""
+        if parameter in rebound(maker) or maker.owner is None:
+            return None
+        named = [n for n in everywhere(maker, Name) if n.id == parameter and not _is_asked(n)]
+        around = named[0].parent if len(named) == 1 else None
+        if isinstance(around, Call) and (above := self._above(around, maker.owner)) is not None:
+            return self._kept(cls, above, parameter_for(around, named[0], above))
+        if not isinstance(around, Declare) or around.kind != SUBMODULE:
+            return None
+        once = around.parent is maker.body and self._is_once(around.name, maker.owner)
+        return around.name if once and not self._builds_on(cls, around.name) else None
+
+    def _above(self, call: Call, cls: Class) -> Function | None:
+        """The constructor that `super().__init__(emb)` runs."""
+        if not isinstance(call.function, Attribute) or call.function.name != "__init__":
+            return None
+        makers = (self.modules.constructor(c) for c in self.modules.lineage(cls)[1:])
+        return next((maker for maker in makers if maker is not None), None)
+
+    def _builds_on(self, cls: Class, name: str) -> bool:
+        """Whether what builds a class may give the arrays of what it keeps other values."""
+        for one in self.modules.lineage(cls):
+            for method in self.modules.home(one).methods(one).values():
+                if method.name != "__init__":
+                    continue
+                if method.nodes(Walk, Tie) or any(map(_walks, method.nodes(Call))):
+                    return True
+                own = (n for n in method.nodes(Attribute) if is_own(n, method.receiver))
+                kept = [n for n in own if n.name == name and not _is_stored(n)]
+                if not all(map(_is_asked, kept)):
+                    return True
+        return False
+
+    # --- their owner ------------------------------------------------------------------------------
+
+    def _owner(self, source: str, first: Place) -> tuple[str, str] | None:
+        """The holder and the name of the first place of a module; the holder is nothing for self.
+        None where it is not made here, or has several."""
+        argument = first.argument
+        if isinstance(argument, Attribute):
+            stores = self._stores(argument.name, self.cls)
+            made = len(stores) == 1 and stores[0].parent is self.init.body
+            new = made and isinstance(stores[0].expression, New)
+            return ("", argument.name) if new else None
+        made_once = source in bound_once(self.init) - {p.name for p in self.init.parameters}
+        if not made_once:
+            return None
+        named = (n.parent for n in everywhere(self.init, Name) if n.id == source)
+        own = [d for d in named if isinstance(d, Declare) and d.kind == SUBMODULE]
+        if any(d.parent is not self.init.body or not self._is_once(d.name, self.cls) for d in own):
+            return None
+        return ("", own[0].name) if len(own) == 1 else (first.holder, first.name)
+
+    def _stores(self, name: str, cls: Class) -> list[Assign]:
+        """The statements that give an attribute, of a class and those above and below it."""
+        found = []
+        for one in {cls, *self.project.family(cls)}:
+            for method in self.project.methods(one).values():
+                for node in (n for n in method.body.walk() if isinstance(n, Assign)):
+                    if any(is_own(t, method.receiver) and t.name == name for t in node.targets):
+                        found.append(node)
+        return found
+
+    def _is_once(self, name: str, cls: Class) -> bool:
+        return len(self._stores(name, cls)) == 1
+
+    # --- who reads them ---------------------------------------------------------------------------
+
+    def _holders(self, place: Place) -> set[Class]:
+        declare = next(d for d in self.init.nodes(Declare) if d.name == place.holder)
+        cls = self._built(declare)
+        return {cls} if cls is not None else set()
+
+    def _reads(self, place: Place) -> list[Attribute]:
+        """Where methods of this class read what another module keeps: `self.trunk.emb`."""
+        found = self.read.of(place.name)
+        return [n for n in found if _is_of(n.object, place.holder, self._family())]
+
+    def _family(self) -> set[Class]:
+        return {self.cls, *self.project.family(self.cls)}
+
+    def _are_met_here(self, places: list[Place]) -> bool:
+        """Whether only this class, and what holds a module, read it by these names, and nothing
+        goes over the arrays of what holds it, nor is given that."""
+        own = [n for place in places for n in self._reads(place)]
+        inside = set(self.init.body.walk())
+        for place in places:
+            cls = next(iter(self._holders(place)))
+            holding = {cls, *self.project.family(cls)}
+            for node in self.read.of(place.name):
+                if node in own and (node in inside or not isinstance(node.value, Module)):
+                    return False
+                if node not in own and _may_be_of(node, holding):
+                    return False
+            holders = (n for n in self.read.of(place.holder) if _is_in(n, self._family()))
+            if any(_is_handed_on(n) for n in holders if not _is_stored(n)):
+                return False
+        return True
+
+
+def _named(argument: Expression) -> str:
+    return argument.id if isinstance(argument, Name) else f".{argument.name}"  # type: ignore[attr-defined]
+
+
+def _is_asked(node: Node) -> bool:
+    """Whether an attribute of something is read, and not called: `emb.embedding_dim`."""
+    around = node.parent
+    read = isinstance(around, Attribute) and around.object is node and not isinstance(around, Read)
+    called = read and isinstance(around.parent, Call) and around.parent.function is around  # type: ignore[union-attr]
+    return read and not called and not _is_stored(around)  # type: ignore[arg-type]
+
+
+def _is_stored(node: Expression) -> bool:
+    return isinstance(node.parent, Assign) and node in node.parent.targets
+
+
+def _walks(call: Call) -> bool:
+    return isinstance(call.function, Attribute) and call.function.name in _WALKS
+
+
+def _may_be_of(node: Attribute, holding: set[Class]) -> bool:
+    """Whether something else than its own self may read what an object of these classes keeps."""
+    value = node.object.value
+    if value in (None, UNKNOWN):
+        return True
+    if (
+        not isinstance(value, Module)
+        or isinstance(node.parent, Tie)
+        or value.is_self
+        and isinstance(node.object, Name)
+    ):
+        return False
+    return value.open or not holding.isdisjoint(value.classes)
+
+
+def _is_handed_on(node: Expression) -> bool:
+    """Whether a module is a value, or asked for what it holds: not called, nor a method of it."""
+    around = node.parent
+    if isinstance(around, Attribute):
+        return around.name in _WALKS
+    return not (isinstance(around, Call) and around.function is node)
+
+
+def _is_in(node: Attribute, family: set[Class]) -> bool:
+    value = node.object.value
+    return isinstance(value, Module) and not family.isdisjoint(value.classes)
+
+
+def _is_of(node: Expression, holder: str, family: set[Class]) -> bool:
+    """Whether it is what an object of a class has under a name."""
+    return isinstance(node, Attribute) and node.name == holder and _is_in(node, family)
