@@ -12,10 +12,12 @@ from ...facts.values.calls import is_super
 from ...facts.values.lattice import UNKNOWN, Method, Module, Torch, Value, holds_module, is_param
 from ...facts.values.solve import with_callers
 from ...model.effects import Apply, New
-from ...model.expressions import Attribute, Call, Name, Starred
-from ...model.names import everywhere
+from ...model.expressions import Attribute, Call, Constant, Name, Starred
+from ...model.names import dotted, everywhere, is_docstring
 from ...model.node import Expression
+from ...model.operators import Compare, asks_for_none
 from ...model.program import Class, Function
+from ...model.statements import Return
 from .context import Scene
 from .forward import CALL, is_renamed
 from .unknown_classes import made_of_unknown
@@ -63,7 +65,14 @@ def call(scene: Scene, node: Call, effectful: Effectful) -> None:
     elif isinstance(value, Method) and isinstance(value.receiver, Module):
         _method_of_module(scene, node, function, value, value.receiver)
     elif isinstance(value, lattice.Function):
-        _function(scene, node, value, effectful)
+        operator = _asks_for_none(value.function) if scene.building else None
+        if operator is not None and _is_array_alone(scene, node):
+            # its array may not be made yet: `exists(m.bias)` in what a walk runs
+            scene.changes.become(
+                node, lambda n: Compare([n.arguments[0], Constant(None)], [operator])
+            )
+        else:
+            _function(scene, node, value, effectful)
     elif (run := _of_object(scene, value)) is not None:
         if _ran(scene, run) & effectful.functions:
             _object(scene, node, run)
@@ -77,6 +86,24 @@ def call(scene: Scene, node: Call, effectful: Effectful) -> None:
         _run(scene, node)
     elif classes := _asked(scene, function, value):
         scene.changes.change(node, _of_one(classes))
+
+
+def _asks_for_none(function: Function) -> str | None:
+    """`is not`, of a function that returns `value is not None` of the one that it is given."""
+    body = [s for s in function.body.body if not is_docstring(s)]
+    tested = body[0].expression if len(body) == 1 and isinstance(body[0], Return) else None
+    given = [p.name for p in function.parameters]
+    if not asks_for_none(tested) or len(tested.operands) > 2:
+        return None
+    own = dotted(tested.operands[0]) in given and len(given) == 1 and not function.decorators
+    return tested.operators[0] if own else None
+
+
+def _is_array_alone(scene: Scene, call: Call) -> bool:
+    """Whether all that a call is given is an array of a module."""
+    given = call.arguments[0] if len(call.arguments) == 1 and not any(call.keywords) else None
+    held = isinstance(given, Attribute) and isinstance(scene.of(given.object), Module)
+    return held and is_param(scene.of(given))  # type: ignore[arg-type]
 
 
 def _asked(scene: Scene, function: Expression, value: Value) -> frozenset[Class]:
