@@ -205,14 +205,14 @@ class Sequential(nnx.Module):
 
 
 class ParameterList(nnx.Module):
-    """A list of parameters, or Nones, read as arrays."""
+    """A list of parameters, or Nones, read as arrays, or of such lists."""
 
     def __init__(self, values=None):
         self.values = nnx.List()
         self.extend(values or [])
 
     def append(self, value):
-        held = value is None or isinstance(value, nnx.Variable)
+        held = value is None or isinstance(value, (nnx.Variable, nnx.Module))
         self.values.append(value if held else nnx.Param(value))
         return self
 
@@ -231,7 +231,7 @@ class ParameterList(nnx.Module):
         if isinstance(index, slice):
             return [self[i] for i in range(len(self))[index]]
         found = self.values[index]
-        return None if found is None else found[...]
+        return found[...] if isinstance(found, nnx.Variable) else found
 
     def __setitem__(self, index, value):
         self.values[index][...] = value

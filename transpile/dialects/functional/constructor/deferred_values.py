@@ -6,7 +6,7 @@ nn.init.zeros_(m.bias)                nn.set_initializer(m, "bias", jax.nn.initi
 
 from collections.abc import Callable
 
-from ....facts.values.lattice import Mapping, Sequence, Tensor
+from ....facts.values.lattice import Mapping, Module, Sequence, Tensor
 from ....model.constants import is_none
 from ....model.copy import clone
 from ....model.effects import BUFFER, PARAM, Declare, Key, New, NewArray, Read, Support, Walk, Write
@@ -39,6 +39,7 @@ from .init_methods import draws
 from .initializers import beginning
 from .walks import begin
 
+_LIST_IN_LIST = "a list of params in another one: put it into a ModuleList"
 _FILLED = "a list of params whose elements are not known: write it where the ParameterList is made"
 
 
@@ -162,6 +163,9 @@ class PutOff(Form):
         self._sides(element, "Parameter")
 
     def _sides(self, value: Expression, word: str) -> None:
+        if isinstance(value, New) and isinstance(value.value, Module):
+            self.reports.raises("unsupported", value, _LIST_IN_LIST)
+            return
         if isinstance(value, Conditional):
             self._sides(value.body, word)
             self._sides(value.orelse, word)
