@@ -163,19 +163,17 @@ class PutOff(Form):
         self._sides(element, "Parameter")
 
     def _sides(self, value: Expression, word: str) -> None:
-        if isinstance(value, New) and isinstance(value.value, Module):
-            self.reports.raises("unsupported", value, _LIST_IN_LIST)
-            return
         if isinstance(value, Conditional):
             self._sides(value.body, word)
             self._sides(value.orelse, word)
         elif isinstance(value, Subscript) and holds_params(value.object):
             self.reports.unconverted("tied-weight", value, UNSEEN)
+        elif isinstance(value, New) and isinstance(value.value, Module):
+            self.reports.raises("unsupported", value, _LIST_IN_LIST)
         elif not is_none(value) and not _is_made(value):
             at = value.parent
             assert at is not None
-            standing = Constant(None)
-            value.replace(standing)
+            value.replace(standing := Constant(None))
             standing.replace(Call(Support(word), [self._later(value, at)]))
 
     def _later(self, value: Expression, at: Node) -> Lambda:
