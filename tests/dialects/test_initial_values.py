@@ -561,3 +561,26 @@ HEADS_WITHOUT = ["pass", "self.weight = None", 'self.register_parameter("weight"
 def test_a_param_put_where_a_module_has_none_is_tied(target, begun):
     source = HEAD + TIED_WHERE_NONE_IS.replace("BEGUN", begun)
     verify(source, "Net", "4, 5", [torch.tensor([0, 1, 2])], target)
+
+
+WALKS_OF_SEVERAL = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Sequential(nn.Linear(4, 4), nn.LayerNorm(4)), nn.Sequential(nn.Linear(4, 4))
+        for block in [self.a, self.b]:
+            for name, param in block.named_parameters():
+                if name.endswith("0.bias"):
+                    nn.init.constant_(param, 0.25)
+
+    def forward(self, x):
+        return self.b(self.a(x))
+"""
+
+
+def test_a_loop_of_walks_stays_one():
+    (made,), support, _ = engine.convert([given(HEAD + WALKS_OF_SEVERAL)], "", "functional")
+    assert made.code.count("nn.reinitialise_all(block, begin)") == 1
+    params = converted(made.code, support)["Net"]().init(jax.random.key(0))
+    assert all(np.all(params[name]["0"]["bias"] == 0.25) for name in "ab")
+    assert np.all(params["a"]["1"]["bias"] == 0)

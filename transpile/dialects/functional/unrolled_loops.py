@@ -10,7 +10,7 @@ from ...facts.values.joins import is_plain_function
 from ...facts.values.lattice import LAMBDA, External, Module, Value
 from ...facts.values.lattice import Function as FunctionValue
 from ...model.copy import clone
-from ...model.effects import Apply
+from ...model.effects import Apply, Walk
 from ...model.expressions import Attribute, Call, Display, Lambda, Name, Starred
 from ...model.fallthrough import own_jumps
 from ...model.names import below, is_called, root, target_names, text
@@ -35,13 +35,18 @@ def unroll(project: Project) -> None:
                 )
 
 
+def _is_walk(statement: Statement) -> bool:
+    """Whether it gives the params of a module other initial values, wherever that stands."""
+    return isinstance(statement, Walk)
+
+
 Turn = dict[str, Expression] | Starred  # what names stand for, or a container that is gone over
 
 
 def _turns(function: Function, loop: For) -> list[Turn] | None:
     """What the names of a loop stand for in each turn; None where it stays."""
     elements = None if isinstance(loop.iterable, Call) else _elements(loop.iterable)
-    if loop.__class__ is not For or not elements:
+    if loop.__class__ is not For or not elements or all(map(_is_walk, loop.body.body)):
         return None
     found = [_turn(loop.target, element) for element in elements]
     turns = [turn for turn in found if turn is not None]
