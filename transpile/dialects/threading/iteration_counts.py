@@ -1,7 +1,7 @@
 """How many turns a loop has, as far as that can be asked before it; parts of what gives keys."""
 
 from ...model.copy import clone
-from ...model.expressions import Attribute, Call, Comprehension, Constant, Display, Name
+from ...model.expressions import Attribute, Call, Comprehension, Constant, Display, Name, Starred
 from ...model.names import dotted, text
 from ...model.node import Expression, Statement
 from ...model.operators import Binary, Unary
@@ -31,6 +31,8 @@ def length(iterable: Expression) -> Expression | None:
         if any(map(_is_iterator, _values(iterable))):
             return None
         return Call(Name("len"), [clone(iterable)])
+    if isinstance(iterable, Display) and not any(isinstance(e, Starred) for e in iterable.elements):
+        return Constant(len(iterable.elements))
     if not isinstance(iterable, Call) or not iterable.arguments or any(iterable.keywords):
         return None
     kind, first = word(iterable), iterable.arguments[0]

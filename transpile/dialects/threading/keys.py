@@ -81,15 +81,20 @@ class Keys:
         self.carried: dict[Loop | Repeat, str] = {}
         self.before: list[tuple[Statement, Statement]] = []
         self._names: list[str] = []  # of the keys of turns, outer before inner
-        self._depth = 0
+        self._several: dict[int, str] | None = None  # of what is split, by the loops around
+        self._asked, self._depth = set[int](), 0
 
     def function(self, function: Function, key: str) -> None:
-        """Give keys to all draws in a function, whose own key has this name."""
+        """Give keys to all draws in a function, whose own key has this name: nothing is given
+        before it is known which loops split one, since outer ones get the plain name `keys`."""
+        self._several = None
+        self._fill(function.body, Name(key))
+        self._several = {depth: self.fresh("keys") for depth in sorted(self._asked)}
         self._fill(function.body, Name(key))
 
     def expression(self, body: Expression, key: Expression) -> None:
         """Give keys to all draws of an expression, of this one key."""
-        slots = Slots()
+        slots, self._several = Slots(), {}
         self._expressions(body, slots)
         self._hand(slots, key, None)
 
@@ -103,6 +108,9 @@ class Keys:
 
     def _hand(self, slots: Slots, key: Expression, block: Block | None) -> None:
         count = max((number for number, _ in slots.taken), default=-1) + 1
+        if self._several is None:
+            self._asked |= {self._depth} if count > 1 and block is not None else set()
+            return
         if count <= 1:
             for _, give in slots.taken:
                 give(clone(key))
@@ -112,9 +120,8 @@ class Keys:
                 several = self.form.split(clone(key), Constant(count))
                 give(Subscript(several, Constant(number)))
             return
-        keys = self.fresh("keys")
-        made = Assign([Name(keys)], self.form.split(key, Constant(count)))
-        at_start(block, made)
+        keys = self._several[self._depth]
+        at_start(block, Assign([Name(keys)], self.form.split(key, Constant(count))))
         for number, give in slots.taken:
             give(Subscript(Name(keys), Constant(number)))
 
@@ -136,8 +143,7 @@ class Keys:
         if isinstance(statement, (Function, Class)):
             if isinstance(statement, Function) and self.form.draws(statement):
                 slots.add(lambda key: self.form.give(statement, key))
-            return
-        if isinstance(statement, If):
+        elif isinstance(statement, If):
             self._expressions(statement.test, slots)
             self._sides([statement.body, statement.orelse], slots)
         elif isinstance(statement, For):
@@ -243,9 +249,8 @@ class Keys:
         target, iterable = loop.target, loop.iterable
         used = {n.id for part in body for n in part.walk() if isinstance(n, Name)}
         unused = not used & set(target_names(target))
-        count, keys = length(iterable), self.form.stream(key)
-        if count is not None:
-            keys = self.form.split(key, count)
+        count = length(iterable)
+        keys = self.form.stream(key) if count is None else self.form.split(key, count)
         kind = word(iterable)
         if kind == "range" and count is not None and unused:
             target.replace(Name(name))
