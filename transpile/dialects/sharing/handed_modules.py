@@ -10,20 +10,18 @@ from typing import NamedTuple
 
 from ...facts.array_paths import WRITING, arrays_written
 from ...facts.modules import SUBMODULE, Modules
-from ...facts.values.attribute_names import PARAMETERS, WALKS
-from ...facts.values.lattice import UNKNOWN, Module
+from ...facts.values.lattice import Module
 from ...model.copy import clone
 from ...model.effects import PARAM, Declare, New, Read, Tie, Walk
 from ...model.expressions import Attribute, Call, Name
 from ...model.names import bound_once, everywhere, is_own, rebound
-from ...model.node import Expression, Node
+from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.statements import Assign
 from ..attribute_reads import Reads
+from .attribute_uses import is_asked, is_handed_on, is_in, is_of, is_stored, is_walk, may_be_of
 from .placement import parameter_for
-
-_WALKS = {*WALKS, *PARAMETERS, "apply", "state_dict"}
 
 
 class Place(NamedTuple):
@@ -34,9 +32,10 @@ class Place(NamedTuple):
     name: str
 
 
-def tie(project: Project, modules: Modules) -> set[Expression]:
-    """Tie the modules that constructors hand to others; returns what hands them over."""
-    found, read = set[Expression](), Reads(project)
+def tie(project: Project, modules: Modules) -> dict[Expression, tuple[str, str]]:
+    """Tie the modules that constructors hand to others; returns what hands them over, with the
+    holder and the name of what owns the arrays."""
+    found, read = dict[Expression, tuple[str, str]](), Reads(project)
     for cls, init in modules.constructors():
         found |= _Handed(project, modules, read, cls, init).tie()
     return found
@@ -50,12 +49,13 @@ class _Handed:
     ) -> None:
         self.project, self.modules, self.read = project, modules, read
         self.cls, self.init, self.me = cls, init, init.receiver
+        self.family = {cls, *project.family(cls)}
 
-    def tie(self) -> set[Expression]:
+    def tie(self) -> dict[Expression, tuple[str, str]]:
         sources: dict[str, list[Place]] = {}
         for place in self._places():
             sources.setdefault(_named(place.argument), []).append(place)
-        tied = set[Expression]()
+        tied = dict[Expression, tuple[str, str]]()
         for source, places in sources.items():
             owner = self._owner(source, places[0])
             later = [p for p in places if (p.holder, p.name) != owner]
@@ -63,7 +63,8 @@ class _Handed:
                 continue
             for place in later:
                 self._tie(place, owner)
-            tied.update(p.argument for p in places)
+            above = f"{self.me}.{owner[0]}" if owner[0] else self.me
+            tied |= {p.argument: (above, owner[0] or owner[1]) for p in places}
             self.read.changed()
         return tied
 
@@ -144,7 +145,7 @@ class _Handed:
         """The attribute under which a class keeps what it is given, and that alone."""
         if parameter in rebound(maker) or maker.owner is None:
             return None
-        named = [n for n in everywhere(maker, Name) if n.id == parameter and not _is_asked(n)]
+        named = [n for n in everywhere(maker, Name) if n.id == parameter and not is_asked(n)]
         around = named[0].parent if len(named) == 1 else None
         if isinstance(around, Call) and (above := self._above(around, maker.owner)) is not None:
             return self._kept(cls, above, parameter_for(around, named[0], above))
@@ -162,17 +163,27 @@ class _Handed:
 
     def _builds_on(self, cls: Class, name: str) -> bool:
         """Whether what builds a class may give the arrays of what it keeps other values."""
-        for one in self.modules.lineage(cls):
-            for method in self.modules.home(one).methods(one).values():
-                if method.name != "__init__":
-                    continue
-                if method.nodes(Walk, Tie) or any(map(_walks, method.nodes(Call))):
-                    return True
-                own = (n for n in method.nodes(Attribute) if is_own(n, method.receiver))
-                kept = [n for n in own if n.name == name and not _is_stored(n)]
-                if not all(map(_is_asked, kept)):
-                    return True
+        for method in self._building(cls):
+            if method.nodes(Walk, Tie) or any(map(is_walk, method.nodes(Call))):
+                return True
+            own = (n for n in method.nodes(Attribute) if is_own(n, method.receiver))
+            kept = [n for n in own if n.name == name and not is_stored(n)]
+            if not all(map(is_asked, kept)):
+                return True
         return False
+
+    def _building(self, cls: Class) -> set[Function]:
+        """The constructors of a class and of those above it, with the methods that they name."""
+        lineage = self.modules.lineage(cls)
+        methods = [m for c in lineage for m in self.modules.home(c).methods(c).values()]
+        found = {m for m in methods if m.name == "__init__"}
+        while True:
+            reads = (n for m in found for n in m.nodes(Attribute) if is_own(n, m.receiver))
+            named = {n.name for n in reads}
+            more = {m for m in methods if m.name in named} - found
+            if not more:
+                return found
+            found |= more
 
     # --- their owner ------------------------------------------------------------------------------
 
@@ -216,11 +227,7 @@ class _Handed:
 
     def _reads(self, place: Place) -> list[Attribute]:
         """Where methods of this class read what another module keeps: `self.trunk.emb`."""
-        found = self.read.of(place.name)
-        return [n for n in found if _is_of(n.object, place.holder, self._family())]
-
-    def _family(self) -> set[Class]:
-        return {self.cls, *self.project.family(self.cls)}
+        return [n for n in self.read.of(place.name) if is_of(n.object, place.holder, self.family)]
 
     def _are_met_here(self, places: list[Place]) -> bool:
         """Whether only this class, and what holds a module, read it by these names, and nothing
@@ -233,62 +240,14 @@ class _Handed:
             for node in self.read.of(place.name):
                 if node in own and (node in inside or not isinstance(node.value, Module)):
                     return False
-                if node not in own and _may_be_of(node, holding):
+                if node not in own and may_be_of(node, holding):
                     return False
-            holders = (n for n in self.read.of(place.holder) if _is_in(n, self._family()))
-            if any(_is_handed_on(n) for n in holders if not _is_stored(n)):
-                return False
+            for node in self.read.of(place.holder):
+                here = is_in(node, self.family) and not is_stored(node)
+                if may_be_of(node, self.family) or here and is_handed_on(node):
+                    return False  # what runs it elsewhere has not the owner
         return True
 
 
 def _named(argument: Expression) -> str:
     return argument.id if isinstance(argument, Name) else f".{argument.name}"  # type: ignore[attr-defined]
-
-
-def _is_asked(node: Node) -> bool:
-    """Whether an attribute of something is read, and not called: `emb.embedding_dim`."""
-    around = node.parent
-    read = isinstance(around, Attribute) and around.object is node and not isinstance(around, Read)
-    called = read and isinstance(around.parent, Call) and around.parent.function is around  # type: ignore[union-attr]
-    return read and not called and not _is_stored(around)  # type: ignore[arg-type]
-
-
-def _is_stored(node: Expression) -> bool:
-    return isinstance(node.parent, Assign) and node in node.parent.targets
-
-
-def _walks(call: Call) -> bool:
-    return isinstance(call.function, Attribute) and call.function.name in _WALKS
-
-
-def _may_be_of(node: Attribute, holding: set[Class]) -> bool:
-    """Whether something else than its own self may read what an object of these classes keeps."""
-    value = node.object.value
-    if value in (None, UNKNOWN):
-        return True
-    if (
-        not isinstance(value, Module)
-        or isinstance(node.parent, Tie)
-        or value.is_self
-        and isinstance(node.object, Name)
-    ):
-        return False
-    return value.open or not holding.isdisjoint(value.classes)
-
-
-def _is_handed_on(node: Expression) -> bool:
-    """Whether a module is a value, or asked for what it holds: not called, nor a method of it."""
-    around = node.parent
-    if isinstance(around, Attribute):
-        return around.name in _WALKS
-    return not (isinstance(around, Call) and around.function is node)
-
-
-def _is_in(node: Attribute, family: set[Class]) -> bool:
-    value = node.object.value
-    return isinstance(value, Module) and not family.isdisjoint(value.classes)
-
-
-def _is_of(node: Expression, holder: str, family: set[Class]) -> bool:
-    """Whether it is what an object of a class has under a name."""
-    return isinstance(node, Attribute) and node.name == holder and _is_in(node, family)

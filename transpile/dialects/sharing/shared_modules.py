@@ -9,7 +9,7 @@ Where all places are in one module it is one set of params in the functional out
 two modules is reported. In Equinox each place has arrays of its own: all of it is reported.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ...facts.bindings.activity import free
@@ -35,6 +35,9 @@ _ONCE = (
 _SHALLOW = External("copy.copy")
 _CACHES = frozenset(("cache", "lru_cache"))
 
+# what hands a module over whose arrays are its owner's: in which holder that is, by which attribute
+Tied = dict[Expression, tuple[str, str]]
+
 
 class Shared:
     """The modules of one class that have several places."""
@@ -51,7 +54,7 @@ class Shared:
         self._lists = {n.id for n in names if _fills(n)}
         self._replaced = {text(t) for t in stores if isinstance(t, Attribute) and not self._own(t)}
 
-    def report(self, reports: Reports, used: set[str], tied: Collection[Expression] = ()) -> None:
+    def report(self, reports: Reports, used: set[str], tied: Tied) -> None:
         """`used`: the attributes that are read while models run."""
         for call in (n for n in self.init.body.walk() if isinstance(n, Call)):
             if isinstance(call.value, Module) or call.value in (None, UNKNOWN):
@@ -62,7 +65,10 @@ class Shared:
                 why = f"{text(call)} has the params of what it is a copy of in torch: each {APART}"
                 reports.report("shared-module", call, why)
         sources: dict[object, list[Use]] = {}  # the places of one module
-        for use in (u for u in self._uses() if u.node not in tied):
+        for use in self._uses():
+            if use.node in tied:
+                parent, attribute = tied[use.node]
+                use = replace(use, parent=parent, attribute=attribute, turning=False)
             sources.setdefault(self.names.source(use.node), []).append(use)
         for uses in sources.values():
             node, found = uses[0].node, {u.attribute for u in uses}
@@ -231,9 +237,7 @@ def _keeps(function: Function) -> bool:
     return not (stored & asked).isdisjoint(free(function))
 
 
-def report_shared(
-    plan: Plan, reports: Reports, tied: Collection[Expression] = (), together: bool = True
-) -> None:
+def report_shared(plan: Plan, reports: Reports, tied: Tied, together: bool = True) -> None:
     """Report the modules that have several places, of all classes, but for those whose arrays are
     `tied` there; `together`: those of one module have one set of params."""
     functions = plan.conventions.functions
