@@ -1,7 +1,7 @@
 """What is done with an attribute where it stands: read, called, stored, gone over, or handed on."""
 
 from ...facts.values.attribute_names import PARAMETERS, WALKS
-from ...facts.values.lattice import UNKNOWN, Module
+from ...facts.values.lattice import Module, is_anything
 from ...model.effects import Read, Tie
 from ...model.expressions import Attribute, Call, Name
 from ...model.node import Expression, Node
@@ -40,7 +40,7 @@ def is_handed_on(node: Expression) -> bool:
 def may_be_of(node: Attribute, classes: set[Class]) -> bool:
     """Whether something else than its own self may read what an object of these classes has."""
     value = node.object.value
-    if value in (None, UNKNOWN):
+    if value is None or is_anything(value):
         return True
     if not isinstance(value, Module) or isinstance(node.parent, Tie):
         return False
