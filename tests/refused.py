@@ -81,7 +81,6 @@ REFUSED: dict[str, list[str]] = {
         "programs/test_initial_values.py::test_a_drawn_value_is_made_where_the_key_is[of two draws]",
     ],
     "initialisers that are values, names in a table, or methods of objects": [
-        "programs/test_initializers.py::test_a_function_that_tells_none_is_asked_of_init",
         "programs/test_initializers.py::test_an_initialiser_that_is_passed_in_gets_a_key_where_it_draws",
         "programs/test_initializers.py::test_constructors_start_as_in_torch[a local that a condition on data changes]",
         "programs/test_initializers.py::test_constructors_start_as_in_torch[weights that layers compute]",
