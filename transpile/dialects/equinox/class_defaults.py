@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from ...facts.definite_assignment import sets
 from ...model.edits import leave_out
 from ...model.expressions import Comprehension, Dictionary, Display
-from ...model.names import dotted, is_own
+from ...model.names import dotted, is_own, is_target
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.statements import Assign
@@ -39,7 +39,7 @@ def move_lists(names: set[str], cls: Class, init: Function | None) -> set[str]:
     for statement in list(cls.body.body):
         name = dotted(statement.targets[0]) if isinstance(statement, Assign) else None
         if name in names and isinstance(statement, Assign) and _is_mutable(statement.expression):
-            if init is not None and any(_is_target(n) for n in _all(init, name)):
+            if init is not None and any(is_target(n) for n in _all(init, name)):
                 _move(name, statement, init)
                 found.add(name)
     return found
@@ -50,7 +50,7 @@ def _move(name: str, statement: Assign, init: Function) -> None:
     value, first = statement.expression, next(_all(init, name))
     assert value is not None
     leave_out(statement)
-    given = getattr(first.parent, "expression", None) if _is_target(first) else None
+    given = getattr(first.parent, "expression", None) if is_target(first) else None
     read = given is None or any(n in _all(init, name) for n in given.walk())
     if read or not sets(init.body, name, init.receiver):
         begin(init, [name], value)
@@ -60,10 +60,6 @@ def _all(init: Function, name: str) -> Iterator[Expression]:
     """Where a constructor reads or sets a field."""
     me = init.receiver
     return (n for n in init.body.walk() if is_own(n, me) and n.name == name)
-
-
-def _is_target(node: Expression) -> bool:
-    return isinstance(node.parent, Assign) and node in node.parent.targets
 
 
 def _is_mutable(value: Expression | None) -> bool:

@@ -35,19 +35,16 @@ def unroll(project: Project) -> None:
                 )
 
 
-def _is_walk(statement: Statement) -> bool:
-    """Whether it gives the params of a module other initial values, wherever that stands."""
-    return isinstance(statement, Walk)
-
-
 Turn = dict[str, Expression] | Starred  # what names stand for, or a container that is gone over
 
 
 def _turns(function: Function, loop: For) -> list[Turn] | None:
     """What the names of a loop stand for in each turn; None where it stays."""
     elements = None if isinstance(loop.iterable, Call) else _elements(loop.iterable)
-    if loop.__class__ is not For or not elements or all(map(_is_walk, loop.body.body)):
+    if loop.__class__ is not For or not elements:
         return None
+    if all(isinstance(statement, Walk) for statement in loop.body.body):
+        return None  # of initial values, which modules have wherever they stand
     found = [_turn(loop.target, element) for element in elements]
     turns = [turn for turn in found if turn is not None]
     if len(turns) < len(found) or len(turns) * len(loop.body.body) > _MOST:

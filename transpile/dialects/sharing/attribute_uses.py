@@ -1,14 +1,26 @@
-"""What is done with an attribute where it stands: read, called, stored, gone over, or handed on."""
+"""What is done with attributes where they stand: stored, read, called, gone over, handed on."""
 
 from ...facts.values.attribute_names import PARAMETERS, WALKS
 from ...facts.values.lattice import Module, is_anything
 from ...model.effects import Read, Tie
 from ...model.expressions import Attribute, Call, Name
+from ...model.names import is_called, is_own, is_target
 from ...model.node import Expression, Node
 from ...model.program import Class
+from ...model.project import Project
 from ...model.statements import Assign
 
 _GOING_OVER = {*WALKS, *PARAMETERS, "apply", "state_dict"}
+
+
+def stores(project: Project, family: set[Class]) -> dict[str, list[Assign]]:
+    """The statements of classes that give an attribute of self, by its name."""
+    found: dict[str, list[Assign]] = {}
+    for method in (m for cls in family for m in project.methods(cls).values()):
+        for node in (n for n in method.body.walk() if isinstance(n, Assign)):
+            for target in (t for t in node.targets if is_own(t, method.receiver)):
+                found.setdefault(target.name, []).append(node)
+    return found
 
 
 def is_asked(node: Node) -> bool:
@@ -16,12 +28,7 @@ def is_asked(node: Node) -> bool:
     around = node.parent
     if not isinstance(around, Attribute) or around.object is not node or isinstance(around, Read):
         return False
-    called = isinstance(around.parent, Call) and around.parent.function is around
-    return not called and not is_stored(around)
-
-
-def is_stored(node: Expression) -> bool:
-    return isinstance(node.parent, Assign) and node in node.parent.targets
+    return not is_called(around) and not is_target(around)
 
 
 def is_walk(call: Call) -> bool:
@@ -34,7 +41,7 @@ def is_handed_on(node: Expression) -> bool:
     around = node.parent
     if isinstance(around, Attribute):
         return around.name in _GOING_OVER
-    return not (isinstance(around, Call) and around.function is node)
+    return not is_called(node)
 
 
 def may_be_of(node: Attribute, classes: set[Class]) -> bool:

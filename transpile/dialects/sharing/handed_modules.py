@@ -14,13 +14,13 @@ from ...facts.values.lattice import Module
 from ...model.copy import clone
 from ...model.effects import PARAM, Declare, New, Read, Tie, Walk
 from ...model.expressions import Attribute, Call, Name
-from ...model.names import bound_once, everywhere, is_own, rebound
+from ...model.names import bound_once, everywhere, is_own, is_target, rebound, text
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.statements import Assign
 from ..attribute_reads import Reads
-from .attribute_uses import is_asked, is_handed_on, is_in, is_of, is_stored, is_walk, may_be_of
+from .attribute_uses import is_asked, is_handed_on, is_in, is_of, is_walk, may_be_of, stores
 from .placement import parameter_for
 
 
@@ -29,16 +29,21 @@ class Place(NamedTuple):
 
     argument: Expression
     holder: str
+    cls: Class  # the holder's
     name: str
 
 
-def tie(project: Project, modules: Modules) -> dict[Expression, tuple[str, str]]:
-    """Tie the modules that constructors hand to others; returns what hands them over, with the
-    holder and the name of what owns the arrays."""
-    found, read = dict[Expression, tuple[str, str]](), Reads(project)
+# What hands modules over whose arrays are their owner's, with the module that this is in, `self` or
+# `self.trunk`, and the attribute of self that it is or is below.
+Owners = dict[Expression, tuple[str, str]]
+
+
+def tie(project: Project, modules: Modules) -> Owners:
+    """Tie the modules that constructors hand to others."""
+    owners, read = Owners(), Reads(project)
     for cls, init in modules.constructors():
-        found |= _Handed(project, modules, read, cls, init).tie()
-    return found
+        owners |= _Handed(project, modules, read, cls, init).tie()
+    return owners
 
 
 class _Handed:
@@ -50,12 +55,13 @@ class _Handed:
         self.project, self.modules, self.read = project, modules, read
         self.cls, self.init, self.me = cls, init, init.receiver
         self.family = {cls, *project.family(cls)}
+        self._stored: dict[Class, dict[str, list[Assign]]] = {}
 
-    def tie(self) -> dict[Expression, tuple[str, str]]:
+    def tie(self) -> Owners:
         sources: dict[str, list[Place]] = {}
         for place in self._places():
-            sources.setdefault(_named(place.argument), []).append(place)
-        tied = dict[Expression, tuple[str, str]]()
+            sources.setdefault(text(place.argument), []).append(place)
+        owners = Owners()
         for source, places in sources.items():
             owner = self._owner(source, places[0])
             later = [p for p in places if (p.holder, p.name) != owner]
@@ -64,9 +70,9 @@ class _Handed:
             for place in later:
                 self._tie(place, owner)
             above = f"{self.me}.{owner[0]}" if owner[0] else self.me
-            tied |= {p.argument: (above, owner[0] or owner[1]) for p in places}
+            owners |= {p.argument: (above, owner[0] or owner[1]) for p in places}
             self.read.changed()
-        return tied
+        return owners
 
     def _tie(self, place: Place, owner: tuple[str, str]) -> None:
         """All reads of the place become those of the owner, and its arrays the owner's."""
@@ -80,11 +86,10 @@ class _Handed:
             made.value = node.value
             node.replace(made)
         target = Read(Attribute(Name(self.me), place.holder), place.name, PARAM)
-        target.object.value = Module(frozenset(self._holders(place)))
+        target.object.value = Module(frozenset([place.cls]))
         source = Read(clone(above), name, PARAM)
         source.value = place.argument.value
-        tied = Tie(target, source)
-        self.init.body.insert_after(self.init.body.body[-1], [tied])
+        self.init.body.insert_after(self.init.body.body[-1], [Tie(target, source)])
 
     # --- where modules stand ----------------------------------------------------------------------
 
@@ -102,7 +107,7 @@ class _Handed:
                     if self._is_plain(argument):
                         kept = self._kept(cls, maker, parameter_for(new, argument, maker))
                         if kept is not None:
-                            yield Place(argument, declare.name, kept)
+                            yield Place(argument, declare.name, cls, kept)
 
     def _built(self, declare: Declare) -> Class | None:
         """The one class of the user's that a module is made of."""
@@ -167,7 +172,7 @@ class _Handed:
             if method.nodes(Walk, Tie) or any(map(is_walk, method.nodes(Call))):
                 return True
             own = (n for n in method.nodes(Attribute) if is_own(n, method.receiver))
-            kept = [n for n in own if n.name == name and not is_stored(n)]
+            kept = [n for n in own if n.name == name and not is_target(n)]
             if not all(map(is_asked, kept)):
                 return True
         return False
@@ -207,23 +212,14 @@ class _Handed:
 
     def _stores(self, name: str, cls: Class) -> list[Assign]:
         """The statements that give an attribute, of a class and those above and below it."""
-        found = []
-        for one in {cls, *self.project.family(cls)}:
-            for method in self.project.methods(one).values():
-                for node in (n for n in method.body.walk() if isinstance(n, Assign)):
-                    if any(is_own(t, method.receiver) and t.name == name for t in node.targets):
-                        found.append(node)
-        return found
+        if cls not in self._stored:
+            self._stored[cls] = stores(self.project, {cls, *self.project.family(cls)})
+        return self._stored[cls].get(name, [])
 
     def _is_once(self, name: str, cls: Class) -> bool:
         return len(self._stores(name, cls)) == 1
 
     # --- who reads them ---------------------------------------------------------------------------
-
-    def _holders(self, place: Place) -> set[Class]:
-        declare = next(d for d in self.init.nodes(Declare) if d.name == place.holder)
-        cls = self._built(declare)
-        return {cls} if cls is not None else set()
 
     def _reads(self, place: Place) -> list[Attribute]:
         """Where methods of this class read what another module keeps: `self.trunk.emb`."""
@@ -235,19 +231,14 @@ class _Handed:
         own = [n for place in places for n in self._reads(place)]
         inside = set(self.init.body.walk())
         for place in places:
-            cls = next(iter(self._holders(place)))
-            holding = {cls, *self.project.family(cls)}
+            holding = {place.cls, *self.project.family(place.cls)}
             for node in self.read.of(place.name):
                 if node in own and (node in inside or not isinstance(node.value, Module)):
                     return False
                 if node not in own and may_be_of(node, holding):
                     return False
             for node in self.read.of(place.holder):
-                here = is_in(node, self.family) and not is_stored(node)
+                here = is_in(node, self.family) and not is_target(node)
                 if may_be_of(node, self.family) or here and is_handed_on(node):
                     return False  # what runs it elsewhere has not the owner
         return True
-
-
-def _named(argument: Expression) -> str:
-    return argument.id if isinstance(argument, Name) else f".{argument.name}"  # type: ignore[attr-defined]

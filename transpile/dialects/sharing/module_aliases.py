@@ -32,6 +32,7 @@ from ..attribute_reads import Reads
 from ..fresh_names import fresh
 from ..threading.properties import add_property
 from . import list_growth
+from .attribute_uses import stores
 from .submodule_paths import from_root, is_path, is_put, replaces, steps, written_out
 
 _WALKS = frozenset("children named_children modules named_modules named_parameters".split())
@@ -153,15 +154,7 @@ class _Names:
     def _stores(self, name: str) -> list[Assign]:
         """The statements of a family that give an attribute."""
         if self._stored is None:
-            self._stored = {}
-            for cls in self.family:
-                for method in self.project.methods(cls).values():
-                    me = method.receiver
-                    for node in (n for n in method.body.walk() if isinstance(n, Assign)):
-                        for target in node.targets:
-                            held = target.object if isinstance(target, Attribute) else None
-                            if isinstance(held, Name) and held.id == me:
-                                self._stored.setdefault(target.name, []).append(node)  # type: ignore[attr-defined]
+            self._stored = stores(self.project, self.family)
         return self._stored.get(name, [])
 
     def _changed(self) -> None:

@@ -23,6 +23,7 @@ from ...model.node import Expression, Node
 from ...model.program import Class, Function
 from ...model.statements import Assign, Declaration, Delete, Return
 from ..reports import Reports
+from .handed_modules import Owners
 from .name_sources import Names, whole
 from .placement import CONTAINERS, Placed, Plan, Use
 from .repeated_items import APART, TWO, is_held_param
@@ -34,9 +35,6 @@ _ONCE = (
 )
 _SHALLOW = External("copy.copy")
 _CACHES = frozenset(("cache", "lru_cache"))
-
-# what hands a module over whose arrays are its owner's: in which holder that is, by which attribute
-Tied = dict[Expression, tuple[str, str]]
 
 
 class Shared:
@@ -54,7 +52,7 @@ class Shared:
         self._lists = {n.id for n in names if _fills(n)}
         self._replaced = {text(t) for t in stores if isinstance(t, Attribute) and not self._own(t)}
 
-    def report(self, reports: Reports, used: set[str], tied: Tied) -> None:
+    def report(self, reports: Reports, used: set[str], owners: Owners) -> None:
         """`used`: the attributes that are read while models run."""
         for call in (n for n in self.init.body.walk() if isinstance(n, Call)):
             if isinstance(call.value, Module) or call.value in (None, UNKNOWN):
@@ -66,8 +64,8 @@ class Shared:
                 reports.report("shared-module", call, why)
         sources: dict[object, list[Use]] = {}  # the places of one module
         for use in self._uses():
-            if use.node in tied:
-                parent, attribute = tied[use.node]
+            if use.node in owners:
+                parent, attribute = owners[use.node]
                 use = replace(use, parent=parent, attribute=attribute, turning=False)
             sources.setdefault(self.names.source(use.node), []).append(use)
         for uses in sources.values():
@@ -237,9 +235,9 @@ def _keeps(function: Function) -> bool:
     return not (stored & asked).isdisjoint(free(function))
 
 
-def report_shared(plan: Plan, reports: Reports, tied: Tied, together: bool = True) -> None:
+def report_shared(plan: Plan, reports: Reports, owners: Owners, together: bool = True) -> None:
     """Report the modules that have several places, of all classes, but for those whose arrays are
-    `tied` there; `together`: those of one module have one set of params."""
+    their `owners`'; `together`: those of one module have one set of params."""
     functions = plan.conventions.functions
     running = [f for f in functions if f not in plan.conventions.building]
     used = {n.name for f in running for n in f.nodes(Attribute)}
@@ -253,7 +251,7 @@ def report_shared(plan: Plan, reports: Reports, tied: Tied, together: bool = Tru
             if isinstance(value, New) and isinstance(value.value, Module) and plan.may_have(value):
                 reports.report("shared-module", value, f"{text(value)} {_ONCE}")
         if init is not None and init.parameters:
-            Shared(cls, init, plan, together).report(reports, used, tied)
+            Shared(cls, init, plan, together).report(reports, used, owners)
 
 
 def _is_one_param(node: Node) -> bool:

@@ -247,14 +247,14 @@ class Signatures:
         found = union(several)
         if isinstance(call, New):
             return Threads(draws=found.draws, known=all(t.draws == found.draws for t in several))
-        container, plain = self.is_container(call), self.found.beside_sequential(call)
-        if plain is not None and not container:
+        plain = self.found.beside_sequential(call)
+        if plain:
             found |= self.of_sequential
             asked = not found.takes or self.asks_sequential
             fits = asked and all(self.is_alike(t, found) for t in plain)
         else:
             fits = all(self.is_alike(t, found) for t in targets) and not self.found.differ(call)
-        if container or fits:
+        if plain == [] or fits:  # a container, which gives each item what it asks for
             still = self.effects.is_still(call)
             return replace(found, draws=False, mode=False) if still else found
         return self.of_unlike(found)
