@@ -253,10 +253,12 @@ def key_stream(key):
         i += 1
 
 
-def dry_run(function, *args, **kwargs):
-    """Zeros of the shapes that a module, or a method of one, gives in training; the state that it
-    begins with is dropped."""
+def dry_run(function, *args, training=True, **kwargs):
+    """Zeros of the shapes that a module, or a method of one, gives; the state that it begins with
+    is dropped."""
     module = getattr(function, "__self__", function)
+    if not training:
+        function = eqx.nn.inference_mode(function)
     takes = inspect.signature(function).parameters
     kwargs |= {"key": jax.random.key(0)} if "key" in takes else {}
 

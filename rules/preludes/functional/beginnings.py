@@ -154,14 +154,14 @@ def shape(module, name):
     return (getattr(module, name) if found is None else found).shape
 
 
-def dry_run(function, *args, **kwargs):
+def dry_run(function, *args, training=True, **kwargs):
     """Zeros of the shapes that a module, or a method of one, gives: it is traced with params that are not computed."""
     module = function if isinstance(function, Module) else function.__self__
     run = module.apply if function is module else functools.partial(call, function)
     Shape, found = jax.ShapeDtypeStruct, []
 
     def trace(key):
-        output, _ = run(*_beginnings(module, key), *args, key=key, training=True, **kwargs)
+        output, _ = run(*_beginnings(module, key), *args, key=key, training=training, **kwargs)
         found.append(jax.tree.map(lambda y: Shape(y.shape, y.dtype) if isinstance(y, jax.Array) else y, output))
 
     jax.eval_shape(trace, jax.random.key(0))

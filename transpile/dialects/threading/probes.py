@@ -11,7 +11,16 @@ from __future__ import annotations
 
 from ...facts.values.lattice import Module, Static
 from ...model.effects import Apply, Detached, Support
-from ...model.expressions import Attribute, Call, Comprehension, Display, ForClause, Name, Subscript
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Constant,
+    Display,
+    ForClause,
+    Name,
+    Subscript,
+)
 from ...model.names import calls_of, dotted, target_names
 from ...model.node import Expression, Node
 from ...model.operators import Binary, Conditional
@@ -33,8 +42,11 @@ def is_dry(call: Call, function: Function, signatures: Signatures) -> bool:
 
 def dry_run(call: Call) -> Call:
     """The same call without what it takes: `nn.dry_run(self.conv, x)`."""
-    words = [None, *call.keywords]
-    return Call(Support("dry_run"), [call.function, *call.arguments], words)
+    words, given = [None, *call.keywords], [call.function, *call.arguments]
+    if isinstance(call, Apply) and call.training is False:  # else as a model that is built is
+        words.append("training")
+        given.append(Constant(False))
+    return Call(Support("dry_run"), given, words)
 
 
 def run_dry(function: Function, signatures: Signatures, reports: Reports) -> None:
@@ -97,7 +109,7 @@ def _is_handed(call: Call, node: Expression, function: Function, seen: frozenset
     if call.function is node:
         return True
     word = call.function.id if isinstance(call.function, Name) else ""
-    if word == "len":
+    if word in ("len", "isinstance"):
         return True
     if isinstance(call.parent, ExpressionStatement) and not isinstance(call.function.value, Module):
         return False  # `self.register("d", d)` may keep it

@@ -20,7 +20,7 @@ from ...facts.values.calls import is_super
 from ...facts.values.lattice import Method, Module, holds_module
 from ...model.classes import MODES
 from ...model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript
-from ...model.names import bound_once, dotted, in_scope, is_target, root
+from ...model.names import bound_once, dotted, in_scope, is_target, rebound, root
 from ...model.node import Expression, Statement
 from ...model.program import Function
 from ...model.statements import (
@@ -36,12 +36,11 @@ from ...model.statements import (
     With,
 )
 from .context import Scene
+from .mode_paths import WALKS, is_below, is_run, kept_parameters, sets_mode
 
 Modes = dict[str, bool]  # by the path of a module, as it is written
 _RUNNING = (Module, Method, lattice.Function)
 _LISTED = frozenset("enumerate list reversed zip".split())
-# What gives modules of a module that it does not name.
-WALKS = frozenset("children modules named_children named_modules _modules __getattr__".split())
 
 
 class Unfollowed(Exception):
@@ -60,7 +59,8 @@ class ModeFlow:
         self.left: dict[str, Statement] = {}
         self.followed = True
         self._given = {p.name for p in function.parameters}
-        self._once = bound_once(function)
+        self._once, self._rebound = bound_once(function), rebound(function)
+        self._keeping = kept_parameters(function, scene.own)
         self._saved: dict[str, str] = {}  # `was = self.training`
         self._saving: dict[str, Statement] = {}
         self._later: list[Modes] = []  # in which lambdas, and functions inside, are made
@@ -99,9 +99,9 @@ class ModeFlow:
             self.statements.add(statement)
             self._last[found[0]] = statement
             return self._after(modes, *found)
-        if isinstance(statement, If) and self._is_restored(statement):
+        if isinstance(statement, If) and (again := self._if_it_was(statement, modes)) is not None:
             self.statements |= {statement, statement.body.body[0]}
-            return self._after(modes, self._saved[dotted(statement.test) or ""], None)
+            return self._after(modes, *again)
         blocks = [part for part in statement.children() if isinstance(part, Block)]
         self._expressions(statement, modes)
         if isinstance(statement, With):
@@ -155,9 +155,17 @@ class ModeFlow:
         if path is None or begin is None:
             raise Unfollowed
         own = begin.id == self.scene.own
-        if not own and (begin.id not in self._given or "." in path):
+        if not own and (begin.id not in self._given - self._rebound or "." in path):
             raise Unfollowed
-        return path
+        return self._named(path)
+
+    def _named(self, path: str) -> str:
+        """The path of a module that a constructor is given, and keeps: the parameter's."""
+        first, _, rest = path.partition(".")
+        own = f"{first}.{rest.partition('.')[0]}"
+        if first != self.scene.own or own not in self._keeping:
+            return path
+        return self._keeping[own] + path[len(own) :]
 
     def _mode(self, value: Expression | None, module: Expression) -> bool | None:
         if isinstance(value, Constant) and isinstance(value.constant, bool):
@@ -175,12 +183,16 @@ class ModeFlow:
         own = self.scene.own
         return path == own and module.startswith(f"{own}.") and own not in self._last
 
-    def _is_restored(self, statement: If) -> bool:
-        """`if was_training: self.train()`, of `was_training = self.training`."""
+    def _if_it_was(self, statement: If, modes: Modes) -> tuple[str, bool | None] | None:
+        """`if was_training: self.train()`, of `was_training = self.training`, sets the mode that
+        it had; with `self.eval()` it is in evaluation then, whatever it was."""
         body, path = statement.body.body, self._saved.get(dotted(statement.test) or "")
         if path is None or statement.orelse is not None or len(body) != 1:
-            return False
-        return self._set(body[0]) == (path, True)
+            return None
+        found = self._set(body[0])
+        if found == (path, True):
+            return path, None
+        return found if found == (path, False) and path not in modes else None
 
     def _after(self, modes: Modes, path: str, mode: bool | None) -> Modes:
         """What is set holds for all that is below."""
@@ -210,7 +222,7 @@ class ModeFlow:
                 self._call(node, modes)
             elif isinstance(node, Attribute):
                 self._attribute(node, modes)
-            elif isinstance(node, Name) and node.id in modes and not _is_run(node):
+            elif isinstance(node, Name) and node.id in modes and not is_run(node):
                 raise Unfollowed  # `helper(self, x)`
         if any(sets_mode(self.scene, c) for part in parts for c in in_scope(part, Call)):
             raise Unfollowed
@@ -222,10 +234,10 @@ class ModeFlow:
         path = self._path_run(call)
         if path is None:
             return
-        mode = next((m for p, m in modes.items() if _is_below(path, p)), None)
+        mode = next((m for p, m in modes.items() if is_below(path, p)), None)
         if mode is not None:
             self.calls[call] = mode
-        elif any(_is_below(p, path) for p in modes) and (path != own or modes != self.kept):
+        elif any(is_below(p, path) for p in modes) and (path != own or modes != self.kept):
             raise Unfollowed  # it runs what is in another mode in a function of its own
 
     def _path_run(self, call: Call) -> str | None:
@@ -244,6 +256,7 @@ class ModeFlow:
         while dotted(run) is None and isinstance(run, (Attribute, Subscript)):
             run = run.object
         path = dotted(run)
+        path = self._named(path) if path is not None else None
         first = path.partition(".")[0] if path is not None else ""
         if not first or first == own or first in self._given:
             return path
@@ -254,13 +267,13 @@ class ModeFlow:
         if path is None or read is None or is_target(node):
             return
         if node.name == "training":
-            mode = next((m for p, m in modes.items() if _is_below(path, p)), None)
+            mode = next((m for p, m in modes.items() if is_below(path, p)), None)
             if mode is not None:
                 self.reads[node] = mode
-        elif node.name in WALKS and any(_is_below(p, path) and p != path for p in modes):
+        elif node.name in WALKS and any(is_below(p, path) and p != path for p in modes):
             raise Unfollowed
-        elif isinstance(self.scene.of(node), _RUNNING) and not _is_run(node):
-            if any(_is_below(read, p) or _is_below(p, read) for p in modes):
+        elif isinstance(self.scene.of(node), _RUNNING) and not is_run(node):
+            if any(is_below(read, p) or is_below(p, read) for p in modes):
                 self._other_name(node, read, modes)
 
     def _other_name(self, node: Attribute, path: str, modes: Modes) -> None:
@@ -276,25 +289,3 @@ class ModeFlow:
         if not isinstance(name, Name) or name.id not in self._once:
             raise Unfollowed  # it is handed on
         self._stand[name.id] = path
-
-
-def sets_mode(scene: Scene, call: Call) -> bool:
-    """`self.bn.eval()`, of a module, and of no method of the user's own."""
-    function = call.function
-    if not isinstance(function, Attribute) or function.name not in MODES:
-        return False
-    own = isinstance(scene.of(function), lattice.Function)
-    return not own and isinstance(scene.of(function.object), Module)
-
-
-def _is_below(path: str, other: str) -> bool:
-    """Whether a path is another one, or below it."""
-    return path == other or path.startswith(f"{other}.")
-
-
-def _is_run(node: Expression) -> bool:
-    """Whether a module is called, or something of it read, where it stands."""
-    around = node.parent
-    if isinstance(around, (Attribute, Subscript)):
-        return around.object is node
-    return isinstance(around, Call) and around.function is node

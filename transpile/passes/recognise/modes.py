@@ -18,7 +18,8 @@ from ...model.positions import source_of
 from ...model.program import Class, Function
 from ...model.statements import Assign, Block, ExpressionStatement, If, Pass, Return
 from .context import Scene
-from .mode_flow import ModeFlow, Modes, sets_mode
+from .mode_flow import ModeFlow, Modes
+from .mode_paths import sets_mode
 
 _MODE = "the mode of a module is the argument training of its calls"
 
@@ -26,7 +27,11 @@ _MODE = "the mode of a module is the argument training of its calls"
 def follow(scene: Scene) -> ModeFlow | None:
     """The modes in a function that is run; what they hold for besides is told."""
     scope = scene.scope
-    if not isinstance(scope, Function) or scene.stage != "traced" or is_override(scene, scope):
+    if not isinstance(scope, Function) or is_override(scene, scope):
+        return None
+    if scene.building:
+        return _while_building(scene, scope)
+    if scene.stage != "traced":
         return None
     found = kept(scene, scene.cls)
     if not found and not any(map(_names_mode, scope.nodes(Attribute))):
@@ -42,11 +47,26 @@ def follow(scene: Scene) -> ModeFlow | None:
         if path in met:
             message = f"the mode of {path} is set for the calls in {scope.name}() alone: {_MODE}"
             scene.changes.report("module-mode", statement, message)
+    _leave_out(scene, flow)
+    return flow
+
+
+def _while_building(scene: Scene, scope: Function) -> ModeFlow | None:
+    """The modes of what a constructor runs for shapes; all others are left out (`mode_call`)."""
+    if not any(map(_names_mode, scope.nodes(Attribute))):
+        return None
+    flow = ModeFlow(scene, scope, {})
+    if not flow.calls:
+        return None
+    _leave_out(scene, flow)
+    return flow
+
+
+def _leave_out(scene: Scene, flow: ModeFlow) -> None:
     for statement in flow.statements:
         scene.changes.remove(statement)
     for read, mode in flow.reads.items():
         scene.changes.replace(read, Constant(mode))
-    return flow
 
 
 def _names_mode(node: Attribute) -> bool:
