@@ -157,12 +157,6 @@ def test_what_is_called_inference_is_no_mode(target):
     verify(HEAD + NAMED_INFERENCE, "Net", "", inputs, target)
 
 
-def test_a_file_has_no_state_for_a_model():
-    program = HEAD + "x = torch.zeros(2, 4)\nnet = nn.Sequential(nn.BatchNorm1d(4))\ny = net(x)\n"
-    (made,), *_ = engine.convert([given(program)], "", "equinox")
-    assert [d.id for d in made.diagnostics] == ["module-value"]
-
-
 GIVEN_UNBOUND = """
 class Net(nn.Module):
     def __init__(self):

@@ -1,13 +1,18 @@
 """What runs when a file is imported: draws, and classes that are made by classes of the user's."""
 
+import itertools
+
 from ..facts.modules import Modules
-from ..model.effects import Key, Unconverted
-from ..model.expressions import Lambda
+from ..model.effects import Key, Support, Unconverted
+from ..model.expressions import Call, Comprehension, Lambda, Name
+from ..model.fresh_names import named
 from ..model.names import dotted, last_word
-from ..model.node import Node
-from ..model.program import Class, File, Function
+from ..model.node import Node, Statement
+from ..model.program import Class, File, Function, Parameter
 from ..model.project import Project
+from ..model.statements import Assign, Block, For, While
 from ..source.lower_ast import expression
+from .fresh_names import fresh
 from .reports import Reports
 
 _ABSTRACT = frozenset(("ABC", "ABCMeta", "Protocol"))
@@ -25,15 +30,45 @@ def outside(file: File) -> list[Node]:
     return found
 
 
+def names_outside(file: File) -> set[str]:
+    """The names that a file reads or binds outside of its functions."""
+    nodes = (n for n in outside(file) if not isinstance(n, Parameter))
+    return {name for node in nodes for name in named(node)}
+
+
 def give_keys(file: File, reports: Reports) -> None:
-    """Draws of a file's own statements, which run once: each has a key of its own."""
-    keys = [n for n in outside(file) if isinstance(n, Key)]
-    for number, key in enumerate(keys):
+    """Draws of a file's own statements, which run once: each has a key of its own, and those of a
+    loop the next one of a stream."""
+    streams: dict[Block, str] = {}
+    numbers = itertools.count()
+    for key in [n for n in outside(file) if isinstance(n, Key)]:
         if any(isinstance(n, Lambda) for n in key.ancestors()):
             reports.report("draw-in-value", key, "a function that draws is handed on without a key")
             key.replace(Unconverted("draw-in-value", "a draw that has no key"))
-        else:
-            key.replace(expression(f"jax.random.key({number})"))
+            continue
+        loop = _loop(key)
+        if loop is None:
+            key.replace(expression(f"jax.random.key({next(numbers)})"))
+            continue
+        block = loop.parent
+        assert isinstance(block, Block)
+        if block not in streams:
+            streams[block] = fresh("stream", names_outside(file).union(streams.values()))
+            own = expression(f"jax.random.key({next(numbers)})")
+            stream = Assign([Name(streams[block])], Call(Support("key_stream"), [own]))
+            block.insert_before(loop, [stream])
+        key.replace(Call(Name("next"), [Name(streams[block])]))
+
+
+def _loop(node: Node) -> Statement | None:
+    """The statement that may run a node several times: the outermost loop around it."""
+    found, again = None, False
+    for around in node.ancestors():
+        again = again or isinstance(around, (Comprehension, For, While))
+        if again and isinstance(around, Statement) and isinstance(around.parent, Block):
+            if found is None or isinstance(around, (For, While)):
+                found = around
+    return found
 
 
 def fit_metaclasses(project: Project, modules: Modules, base: str) -> None:

@@ -14,14 +14,20 @@ from ..model.classes import MODES
 from ..model.expressions import Attribute, Call
 from ..model.names import text
 from .reports import Reports
+from .script_models import script_models
 
 _LEFT = "is left as it is: where this is a module it has no such method here"
 
 
 def refuse(modules: Modules, reports: Reports, why: str) -> None:
-    """Let what sets the mode of a module raise; what is asked of anything is told alone."""
+    """Let what sets the mode of a module raise; what is asked of anything is told alone. That of
+    the models of a script is followed there."""
+    models = [m for file in modules.project.ordered for m in script_models(file)]
+    followed = {statement for model in models for statement, _ in model.modes}
     for call, function in list(_calls(modules)):
         held = function.object.value
+        if call.parent in followed:
+            continue
         if isinstance(held, Module):
             own = (modules.find(cls, function.name) for cls in modules.classes_of(held.refs))
             if not any(own):

@@ -10,21 +10,22 @@ from .statements import Declaration, Handler, Import, OpaqueStatement
 
 def taken(node: Node) -> set[str]:
     """The names that are read or bound at or below a node: of a function, with what is in it."""
-    found: set[str] = set()
-    for inner in node.walk():
-        if isinstance(inner, Name):
-            found.add(inner.id)
-        elif isinstance(inner, (Parameter, Function, Class)):
-            found.add(inner.name)
-        elif isinstance(inner, Import):
-            found.update(name.bound for name in inner.names)
-        elif isinstance(inner, Handler) and inner.name is not None:
-            found.add(inner.name)
-        elif isinstance(inner, Declaration):
-            found.update(inner.names)
-        elif isinstance(inner, OpaqueStatement):
-            found.update(inner.binds)
-    return found
+    return {name for inner in node.walk() for name in named(inner)}
+
+
+def named(node: Node) -> Iterable[str]:
+    """The names that a node itself reads or binds."""
+    if isinstance(node, Name):
+        return (node.id,)
+    if isinstance(node, (Parameter, Function, Class)):
+        return (node.name,)
+    if isinstance(node, Import):
+        return (name.bound for name in node.names)
+    if isinstance(node, Handler) and node.name is not None:
+        return (node.name,)
+    if isinstance(node, Declaration):
+        return node.names
+    return node.binds if isinstance(node, OpaqueStatement) else ()
 
 
 def free(word: str, used: Container[str]) -> str:

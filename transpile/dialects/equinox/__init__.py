@@ -23,6 +23,7 @@ from ..imports import Words
 from ..method_names import rename_methods
 from ..output import Output
 from ..reports import Reports
+from ..script_models import spell_out_modes
 from ..sharing import (
     handed_modules,
     list_growth,
@@ -71,6 +72,7 @@ HEADER = "The part of torch.nn that this code uses, in Equinox. Made by torch-to
 def write(project: Project, facts: ProgramFacts, existing: str | None = None) -> Output:
     """The files of a project as Equinox has them; the model is edited. `existing`: the text of the
     support file that stands there."""
+    spell_out_modes(project)
     module_aliases.spell_out(project, facts.modules, alone=True)
     shared_containers.spell_out(project, facts.modules)
     handed = handed_modules.tie(project, facts.modules)

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from ...facts.bindings.activity import bound
 from ...model.copy import clone
 from ...model.effects import Apply, Declare, New, Read, Support, Tie, Walk, Write
-from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
 from ...model.fresh_names import taken
-from ...model.names import dotted, is_own, root
+from ...model.names import is_own, root
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Binary
 from ...model.program import Function, Parameter
@@ -31,6 +31,7 @@ from ..threading.state import Extraction
 from ..threading.threaded import UPDATED, checkpointed, scanned
 from .leaf_nodes import Leaves, place
 from .plan import WORDS, Plan
+from .state_calls import filtered, give_state, through
 
 
 class Running(function_body.Running):
@@ -137,16 +138,7 @@ class Running(function_body.Running):
                     self.reports.report("taken-for-granted", call, UPDATED)
             if isinstance(call, Apply) and call.each is not None or not threads.takes:
                 continue
-            if not threads.known:
-                through(call, "call")
-                call.append(Name("state"), "state")
-                continue
-            plain = not any(call.keywords) and not any(
-                isinstance(a, Starred) for a in call.arguments
-            )
-            counts = {self._positional(t) for t in self.signatures.targets(call) or []}
-            fits = counts == {len(call.arguments)} or self.signatures.is_container(call)
-            call.append(Name("state"), None if plain and fits else "state")
+            give_state(call, self.signatures)
 
     def begun(self, call: Call) -> bool:
         """Whether a call in a constructor is of a method of its own that only reads the state: it
@@ -159,15 +151,6 @@ class Running(function_body.Running):
         state = Call(expression("eqx.nn.State"), [clone(function.object)])
         call.append(state, "state")
         return True
-
-    def _positional(self, function: Function) -> int:
-        """How many arguments stand before the state, which it may have been given already; less
-        than none where there are stars."""
-        if any(p.kind == "*" for p in function.parameters):
-            return -1
-        bound_self = function.owner is not None and not function.decorators
-        placed = (p.name for p in function.parameters if p.kind in ("", "/"))
-        return sum(name != "state" for name in placed) - bound_self
 
     def _carried(self, node: Statement) -> list[str]:
         """What a block gives anew; `return self.bn(x, state)` uses a state up, and binds none."""
@@ -209,26 +192,6 @@ class Running(function_body.Running):
 
 def _none() -> Expression:
     return Constant(None)
-
-
-# --- calls in another form ------------------------------------------------------------------------
-
-
-def filtered(call: Call) -> None:
-    """What a checkpoint runs has arrays in it, which JAX's own cannot hash."""
-    function = call.function
-    assert isinstance(function, Call)
-    function.function.replace(expression("eqx.filter_checkpoint"))
-
-
-def through(call: Call, helper: str) -> None:
-    """`f(x)` as `nn.call(f, x)`; of a checkpoint `eqx.filter_checkpoint(nn.call)(f, x)`."""
-    function: Expression = Support(helper)
-    called = call.function
-    if isinstance(called, Call) and dotted(called.function) == "eqx.filter_checkpoint":
-        function, called = Call(called.function, [function]), called.arguments[0]
-    call.function = function
-    call.prepend(called)
 
 
 # --- entries of lists and dicts of arrays in the state --------------------------------------------

@@ -65,24 +65,10 @@ class Leaves:
     def _walk(self, call: Call) -> None:
         """`net.children()`: a function of the support file."""
         function = call.function
-        kept = isinstance(call.parent, Assign)
-        # what is kept of params would be another array soon
-        walks = WALKS if kept else WALKS | PARAMETERS
-        if not isinstance(function, Attribute) or function.name not in walks:
-            return
-        value = function.value
-        if isinstance(value, Method) and isinstance(value.receiver, Module):
-            pass
-        elif (
-            not self.building
-            or function.object.value not in (None, UNKNOWN)
-            or function.name in self.plan.methods
-        ):
-            return
-        word = "trained_leaves" if adds_up_params(call) else function.name
-        call.replace(
-            Call(Support(word), [function.object, *call.arguments], [None, *call.keywords])
-        )
+        unknown = isinstance(function, Attribute) and function.object.value in (None, UNKNOWN)
+        own = isinstance(function, Attribute) and function.name in self.plan.methods
+        if (made := going_over(call, self.building and unknown and not own)) is not None:
+            call.replace(made)
 
     def _tied(self, node: Apply) -> None:
         """A layer that has an array of another one, or has such a layer below it, is given it: it
@@ -163,6 +149,21 @@ class Leaves:
 
     def _mode(self, node: Mode) -> None:
         leaf_nodes.put(node, Unary("not", Attribute(node.object, "inference")))
+
+
+def going_over(call: Call, of_any: bool = False) -> Call | None:
+    """`nn.children(net)` of `net.children()`, where that is known to be a module, or `of_any`; None
+    for another call."""
+    function = call.function
+    kept = isinstance(call.parent, Assign)
+    walks = WALKS if kept else WALKS | PARAMETERS  # else what is kept would be another array soon
+    if not isinstance(function, Attribute) or function.name not in walks:
+        return None
+    value = function.value
+    if not of_any and not (isinstance(value, Method) and isinstance(value.receiver, Module)):
+        return None
+    word = "trained_leaves" if adds_up_params(call) else function.name
+    return Call(Support(word), [function.object, *call.arguments], [None, *call.keywords])
 
 
 def plainly(node: Node, support: Callable[[str], Expression]) -> bool:

@@ -3,18 +3,30 @@
     net = Net(4)                    net = Net(4, key=jax.random.key(0))
     print(net.mask, net.weight)     print(net.mask[...], net.weight)
 
-A model with a state is refused there: who builds it has both, `eqx.nn.make_with_state(Net)(4)`.
+A model with a state that functions read is refused there: `script_models` has the others.
 """
 
-from ...model.effects import BUFFER, CONSTANT, Apply, Mode, New, Read, Tie, Unconverted, Walk, Write
+from ...model.effects import (
+    BUFFER,
+    CONSTANT,
+    Apply,
+    Key,
+    Mode,
+    New,
+    Read,
+    Tie,
+    Unconverted,
+    Walk,
+    Write,
+)
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.node import Expression, Node
 from ...model.program import File
-from ...source.lower_ast import expression
 from ..faults import raising
 from ..import_time import give_keys, outside
 from ..reports import Reports
-from .leaf_nodes import is_base, is_tested, plainly
+from . import script_models
+from .leaf_nodes import going_over, is_base, is_tested, plainly
 from .plan import Plan
 
 NO_STATE = "this needs a state, and the file has none: it comes of eqx.nn.make_with_state(Net)(…)"
@@ -25,6 +37,7 @@ NO_MODE = "whether a model trains is what eqx.nn.inference_mode has made of it: 
 
 def write(file: File, plan: Plan, reports: Reports) -> None:
     """Write what stands in a file outside of its functions."""
+    script_models.write(file, plan, reports)
     for node in reversed(outside(file)):  # inner before outer
         if not plainly(node, _support):
             _node(node, plan, reports)
@@ -46,6 +59,8 @@ def _node(node: Node, plan: Plan, reports: Reports) -> None:
             node.replace(Subscript(plain, Constant(...)))
         else:
             node.become(plain)
+    elif isinstance(node, Call) and (walk := going_over(node)) is not None:
+        node.replace(walk)
     elif isinstance(node, (New, Apply)):
         threads = plan.signatures.of_outside(node)
         if isinstance(node, Apply) and threads.known and (threads.takes or threads.gives):
@@ -53,7 +68,7 @@ def _node(node: Node, plan: Plan, reports: Reports) -> None:
             return
         node.become(made := Call(node.function, node.arguments, node.keywords))
         if threads.draws:
-            made.append(expression("jax.random.key(0)"), "key")
+            made.append(Key(), "key")
 
 
 def _support(name: str) -> Expression:

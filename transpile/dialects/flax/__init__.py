@@ -47,6 +47,7 @@ from ..import_time import fit_metaclasses, free_abstract
 from ..imports import Words, fit
 from ..output import Output
 from ..reports import Reports
+from ..script_models import spell_out_modes
 from ..sharing import handed_modules, list_growth, plain_lists, ties
 from ..sharing.repeated_items import report_repeated
 from ..sharing.shared_modules import report_doubled
@@ -109,6 +110,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     """The files of a project in Flax NNX, and their support file. `existing`: the text of the one
     that stands there."""
     files, there = project.ordered, Prelude(existing or "", "~")
+    spell_out_modes(project)
     handed_modules.tie(project, facts.modules)
     list_growth.register_first(project, facts.modules)
     lists = plain_lists.spell_out(project, facts.modules)

@@ -13,6 +13,7 @@ from ..imports import Words
 from ..method_names import rename_methods
 from ..output import Output
 from ..reports import Reports
+from ..script_models import spell_out_modes
 from ..sharing import handed_modules, module_aliases, shared_containers
 from ..sharing.repeated_items import repeated, report_repeated
 from ..sharing.shared_modules import report_shared
@@ -45,6 +46,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     captured_modules.refuse_given(
         project, facts.modules, reports, (Name,)
     )  # a Read moves, or is refused
+    spell_out_modes(project)
     module_or_array.refuse(facts.modules, reports, declared=True)
     modes_set.refuse(facts.modules, reports, SET_MODE)
     rename_methods(project, reports, MAKING, RESERVED)

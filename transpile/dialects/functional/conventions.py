@@ -83,14 +83,14 @@ class Conventions(Signatures):
 
     # --- calls ------------------------------------------------------------------------------------
 
-    def is_uniform(self, call: Call) -> bool:
+    def is_uniform(self, call: Call, asks: Threads | None = None) -> bool:
         """Whether a call goes by `apply`: what it runs is not known, or asks for several things."""
-        threads, module = self.of_call(call), isinstance(call.function.value, Module)
+        threads, module = asks or self.of_call(call), isinstance(call.function.value, Module)
         return module and (threads.takes and self.runs_container(call) or not threads.known)
 
-    def hands_on_state(self, call: Call) -> bool:
+    def hands_on_state(self, call: Call, asks: Threads | None = None) -> bool:
         """Whether a call goes by `run`, which hands a state to each item of a container."""
-        return self.of_call(call).takes and self.is_container(call)
+        return (asks or self.of_call(call)).takes and self.is_container(call)
 
     def of_copy(self, call: Call) -> Threads:
         """What a call needs that is a copy of one of the program."""

@@ -150,10 +150,10 @@ class Leaves:
         if not isinstance(node.function, Attribute):
             return
         whole, given = self.paths.whole, [module]
-        if path is None:
+        if path is not None and self.plan.threads(whole).params:
+            given.append(path.of(self.words.params))
+        elif path is None or not self.plan.is_building(whole):  # which has none yet
             self.reports.report("taken-for-granted", node, _SHAPES)
-        elif self.plan.threads(whole).params or not self.plan.is_building(whole):
-            given.append(path.of(self.words.params))  # while building there are none yet
         node.replace(listed(node, given))
 
     # --- lists of params --------------------------------------------------------------------------

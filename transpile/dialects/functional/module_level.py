@@ -5,12 +5,16 @@ x[1:3] = 4          x = x.at[1:3].set(4)
 x = F.dropout(x)    x = nn.dropout(x, key=jax.random.key(0))
 """
 
+from collections.abc import Set
+
 from ...facts.memory.access_paths import spelled
+from ...facts.values.attribute_names import PARAMETERS, WALKS
+from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module
 from ...model.effects import Apply, Key, Mode, New, Read, Support, Unconverted, Write
 from ...model.expressions import Attribute, Call, Constant, Lambda, Name
-from ...model.names import names_assigned, names_in
-from ...model.node import Expression
+from ...model.names import is_called, names_assigned, names_in
+from ...model.node import Expression, Node
 from ...model.program import Class, File, Parameter
 from ...model.statements import Block, ExpressionStatement
 from ..faults import raising
@@ -19,7 +23,12 @@ from ..import_time import give_keys, outside
 from ..leaf_nodes import plainly
 from ..reports import Reports
 from ..threading.module_changes import is_applied
+from ..threading.threaded import NOTHING, Threads
+from . import script_models
 from .constructor.initializers import beginning
+from .indirect_modules import modules_given
+from .loop_containers import going_over
+from .parameter_uses import reads_of
 from .plan import Plan
 
 _NO_PARAMS = (
@@ -32,9 +41,10 @@ def write(file: File, plan: Plan, reports: Reports) -> None:
     """Write what stands in a file outside of its functions."""
     for write in [n for n in outside(file) if isinstance(n, Write)]:
         _write(write, file, reports)
+    placed = script_models.write(file, plan, reports)
     for node in reversed(outside(file)):  # inner before outer
         if isinstance(node, Expression) and not isinstance(node, Key):
-            _expression(node, plan, reports)
+            _expression(node, plan, reports, placed)
     give_keys(file, reports)
     inner = [b for c in file.walk() if isinstance(c, Class) for b in c.bases]  # in functions too
     for node in dict.fromkeys([*outside(file), *inner]):
@@ -42,22 +52,40 @@ def write(file: File, plan: Plan, reports: Reports) -> None:
             node.replace(raising(node, Support))
 
 
-def _expression(node: Expression, plan: Plan, reports: Reports) -> None:
-    if isinstance(node, Call) and _runs_model(node, plan):
+def _expression(node: Expression, plan: Plan, reports: Reports, placed: Set[Node]) -> None:
+    asks = _asks(node, plan)
+    if isinstance(node, Call) and asks.draws:
+        node.append(Key(), "key")
+    if node not in placed and (asks.params or asks.takes or _runs_model(node, plan)):
         reports.unconverted("module-value", node, _NO_PARAMS)
     elif isinstance(node, Call) and isinstance(node.function, Attribute) and is_applied(node):
         given = [node.function.object, *node.arguments]  # `net.apply(fill)`
         node.replace(Call(Support("apply"), given))
+    elif isinstance(node, Call) and (walk := going_over(node, WALKS | PARAMETERS)) is not None:
+        node.replace(walk)
     elif isinstance(node, (New, Apply)):
         node.become(Call(node.function, node.arguments, node.keywords))
     elif not plainly(node, Support) and isinstance(node, (Read, Mode)):
         reports.unconverted("module-value", node, _VALUES)
 
 
-def _runs_model(call: Call, plan: Plan) -> bool:
-    """Whether it calls a module that has params or state, which a call takes."""
-    runs = isinstance(call.function.value, Module) and not isinstance(call, New)
-    return runs and plan.may_have(call.function)
+def _asks(node: Expression, plan: Plan) -> Threads:
+    """What a function of the user's is given, which is called here."""
+    called = node.function.value if isinstance(node, Call) else None
+    plain = isinstance(called, FunctionValue) and called.owner is None
+    return plan.conventions.of_outside(node) if plain else NOTHING  # type: ignore[arg-type]
+
+
+def _runs_model(call: Expression, plan: Plan) -> bool:
+    """Whether it calls a module that has params or state, which a call takes, or a function that
+    does."""
+    if not isinstance(call, Call) or isinstance(call, New):
+        return False
+    if isinstance(call.function.value, Module):
+        return plan.may_have(call.function)
+    word, targets = plan.conventions.roots.parameter, plan.conventions.targets(call) or ()
+    given = [m for m in modules_given(call) if plan.may_have(m)]
+    return any(is_called(n) for m in given for t in targets for n in reads_of(t, word(call, m, t)))
 
 
 def _write(write: Write, file: File, reports: Reports) -> None:

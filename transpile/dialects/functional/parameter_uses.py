@@ -38,7 +38,7 @@ _ASKING = frozenset("isinstance issubclass hasattr getattr type".split())
 
 def only_asked(function: Function, name: str) -> bool:
     """Whether a function does no more with a module than ask what it is, or compare it."""
-    reads = _reads(function, name)
+    reads = reads_of(function, name)
     asked = all(isinstance(n.parent, (Compare, Mode)) or _is_question(n) for n in reads)
     return bool(reads) and asked
 
@@ -46,7 +46,7 @@ def only_asked(function: Function, name: str) -> bool:
 def asks(function: Function, name: str, words: Words, seen: frozenset[Function] = _NONE) -> bool:
     """Whether a function, or what it hands a module to, asks what this is: one that is bound to its
     params has another type, and no attributes."""
-    for read in _reads(function, name) if function not in seen else ():
+    for read in reads_of(function, name) if function not in seen else ():
         call = read.parent
         handed = words(call, read) if isinstance(call, Call) and call.function is not read else []
         if _is_question(read) or any(asks(*word, words, seen | {function}) for word in handed):
@@ -57,7 +57,7 @@ def asks(function: Function, name: str, words: Words, seen: frozenset[Function] 
 def only_calls(function: Function, name: str) -> list[Expression] | None:
     """Where a function calls a module by its name; None where it does more with it than that and
     than compare it."""
-    reads = [n for n in _reads(function, name) if not _is_turned(n)]
+    reads = [n for n in reads_of(function, name) if not _is_turned(n)]
     called = [n for n in reads if is_called(n)]
     others = [n for n in reads if n not in called and not isinstance(n.parent, Compare)]
     return list(called) if name and not others else None
@@ -67,7 +67,7 @@ def calls_items(function: Function, name: str) -> list[Expression] | None:
     """Where a function calls the modules of a list that it is given; None where it does more with
     it than that and than count them."""
     found: list[Expression] = []
-    for read in _reads(function, name) if name else ():
+    for read in reads_of(function, name) if name else ():
         around = read.parent
         turns = {n.id for n in function.body.walk() if isinstance(n, Name) and over(n) is read}
         calls = [only_calls(function, turn) for turn in turns]
@@ -85,11 +85,11 @@ def calls_items(function: Function, name: str) -> list[Expression] | None:
 def spreads(call: Call, function: Function, name: str) -> bool:
     """Whether a call hands lists to `map(run, *lists)`, and what it gives beside them to run asks
     of no module what it is."""
-    around = [n.parent.parent for n in _reads(function, name) if isinstance(n.parent, Starred)]
+    around = [n.parent.parent for n in reads_of(function, name) if isinstance(n.parent, Starred)]
     mapped = [n for n in around if isinstance(n, Call) and dotted(n.function) in ("map", "zip")]
     runs = [a.value.function for a in call.arguments if isinstance(a.value, FunctionValue)]
     asked = (n for run in runs for n in run.body.walk() if isinstance(n, Name) and _is_question(n))
-    all_mapped = len(mapped) == len(_reads(function, name)) > 0
+    all_mapped = len(mapped) == len(reads_of(function, name)) > 0
     return all_mapped and not any(isinstance(n.value, Module) for n in asked)
 
 
@@ -125,5 +125,6 @@ def _is_question(use: Name) -> bool:
     return isinstance(around, Compare) and not any(map(is_none, around.children()))
 
 
-def _reads(function: Function, name: str) -> list[Name]:
+def reads_of(function: Function, name: str) -> list[Name]:
+    """The places where a function reads a name."""
     return [n for n in function.body.walk() if isinstance(n, Name) and n.id == name]

@@ -1,0 +1,166 @@
+"""Models that a file's own statements build and run, as what it does as `__main__`.
+
+    net = Net(8)
+    y = net(x)          in training
+    net.eval()
+    y = net(x)          in evaluation
+
+What a model holds begins below the line that builds it, where its calls find it. The lines that
+set its mode stand in that block too. A name that functions read, or that is bound elsewhere again,
+is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ..facts.values.attribute_names import PARAMETERS
+from ..facts.values.lattice import Function as FunctionValue
+from ..facts.values.lattice import Module
+from ..model.classes import MODES
+from ..model.constants import is_constant
+from ..model.effects import New
+from ..model.expressions import Attribute, Call, Name
+from ..model.names import is_target, own_names
+from ..model.node import Node, Statement
+from ..model.program import Class, File, Function
+from ..model.project import Project
+from ..model.statements import Assign, Block, ExpressionStatement
+from .import_time import outside
+
+
+@dataclass(eq=False)
+class ScriptModel:
+    """One model, from the line that builds it to the next one that binds its name."""
+
+    name: str
+    assign: Assign  # `net = Net(8)`
+    calls: list[tuple[Call, bool]] = field(default_factory=list)  # with the mode that they are in
+    modes: list[tuple[Statement, bool]] = field(default_factory=list)  # `net.eval()`
+    walks: list[Call] = field(default_factory=list)  # `net.parameters()`
+
+    @property
+    def block(self) -> Block:
+        block = self.assign.parent
+        assert isinstance(block, Block)
+        return block
+
+
+def spell_out_modes(project: Project) -> None:
+    """`net = Net(8).eval()` as two lines: outputs whose modules have a mode set it in place."""
+    for file in project.ordered:
+        for assign in [n for n in file.walk() if isinstance(n, Assign) and not n.operator]:
+            call, target = assign.expression, assign.targets[0]
+            function = call.function if isinstance(call, Call) else None
+            if not isinstance(call, Call) or not isinstance(function, Attribute):
+                continue
+            made, block = function.object, assign.parent
+            named = len(assign.targets) == 1 and isinstance(target, Name)
+            if not named or function.name not in MODES or not isinstance(block, Block):
+                continue
+            if isinstance(made, Call) and isinstance(made.value, Module):
+                assert isinstance(target, Name)
+                place = Name(target.id)
+                place.value = made.value
+                made.replace(place)
+                call.replace(made)
+                block.insert_after(assign, [ExpressionStatement(call)])
+
+
+def script_models(file: File) -> list[ScriptModel]:
+    """The models of a file, in the order of its text."""
+    nodes = outside(file)
+    made = [n for n in nodes if isinstance(n, Assign) and _builds(n)]
+    names = dict.fromkeys(a.targets[0].id for a in made)  # type: ignore[attr-defined]
+    read = {n.id for n in file.walk() if isinstance(n, Name) and n.id in names and _is_global(n)}
+    found: list[ScriptModel] = []
+    for name in [n for n in names if n not in read]:
+        own = [a for a in made if a.targets[0].id == name]  # type: ignore[attr-defined]
+        found += _of_name(name, own, [n for n in nodes if isinstance(n, Name) and n.id == name])
+    return sorted(found, key=lambda model: nodes.index(model.assign))
+
+
+def _is_global(name: Name) -> bool:
+    """Whether a function, or a class, reads a name of the file."""
+    around = [n for n in name.ancestors() if isinstance(n, (Function, Class))]
+    own = [f for f in around if isinstance(f, Function)]
+    return bool(around) and not any(name.id in own_names(f) for f in own)
+
+
+def _builds(assign: Assign) -> bool:
+    """`net = Net(8)`, `net = resnet50()`"""
+    if len(assign.targets) != 1 or not isinstance(assign.targets[0], Name) or assign.operator:
+        return False
+    made = assign.expression
+    if not isinstance(made, Call) or not isinstance(assign.parent, Block):
+        return False
+    by = made.function.value
+    plain = isinstance(by, FunctionValue) and by.owner is None
+    return isinstance(made.value, Module) and (isinstance(made, New) or plain)
+
+
+def _of_name(name: str, made: list[Assign], uses: list[Name]) -> Iterator[ScriptModel]:
+    """The models that have a name one after the other; none where it is read out of order."""
+    blocks = {a.parent for a in made}
+    bound = sum(is_target(use) for use in uses)
+    if len(blocks) != 1 or bound != len(made):
+        return
+    block = made[0].parent
+    assert isinstance(block, Block)
+    found, reading = list[ScriptModel](), 0
+    for statement in block.body:
+        if statement in made:
+            assert isinstance(statement, Assign)
+            found.append(ScriptModel(name, statement))
+            mode = True
+        inside = {n for n in statement.walk() if isinstance(n, Name)} & {*uses}
+        reading += len(inside)
+        if found and statement not in made:
+            if (set_to := _mode(statement, name)) is not None:
+                found[-1].modes.append((statement, set_to))
+                mode = set_to
+            elif not _uses(found[-1], inside, mode):
+                return
+    if reading == len(uses):
+        yield from found
+
+
+def _mode(statement: Statement, name: str) -> bool | None:
+    """The mode that a statement sets: `net.eval()`, `net.train(False)`."""
+    call = statement.expression if isinstance(statement, ExpressionStatement) else None
+    function = call.function if isinstance(call, Call) else None
+    if not isinstance(function, Attribute) or function.name not in MODES:
+        return None
+    if not isinstance(function.object, Name) or function.object.id != name:
+        return None
+    assert isinstance(call, Call)
+    if not call.arguments:
+        return MODES[function.name]
+    values = [v for v in (True, False) if is_constant(call.arguments[0], v)]
+    return values[0] if values and function.name == "train" else None
+
+
+def _uses(model: ScriptModel, names: set[Name], mode: bool) -> bool:
+    """Note what one statement does with a model; False where it sets the mode itself."""
+    for name in names:
+        call = _called(name)
+        if call is None:
+            continue
+        function = call.function
+        if isinstance(function, Attribute) and function.name in MODES:
+            return False
+        if isinstance(function, Attribute) and function.name in PARAMETERS:
+            model.walks.append(call)
+        else:
+            model.calls.append((call, mode))
+    return True
+
+
+def _called(name: Name) -> Call | None:
+    """`net(x)`, `net.encode(x)`"""
+    function: Node = name
+    if isinstance(name.parent, Attribute) and name.parent.object is name:
+        function = name.parent
+    around = function.parent
+    return around if isinstance(around, Call) and around.function is function else None
