@@ -115,8 +115,8 @@ y, net_state = net(x, net_state, key=jax.random.key(4))
         """net = nn.Sequential(nn.Linear(8, 2), nn.BatchNorm1d(2))
 params = net.init(jax.random.key(0))
 state = net.init_state(jax.random.key(1))
-run_out, state = net.run(params, state, x, training=True)
-print(tuple(run_out.shape))
+net_out, state = net.run(params, state, x, training=True)
+print(tuple(net_out.shape))
 """,
         """net, state = eqx.nn.make_with_state(nn.Sequential)(nn.Linear(8, 2, key=jax.random.key(0)), nn.BatchNorm1d(2))
 net_out, state = net(x, state)
@@ -156,6 +156,48 @@ for name, p in nn.named_parameters(net):
     print(name, tuple(p.shape))
 """,
     ),
+    "built_by_a_function": (
+        """def run(n):
+    net = Net(8)
+    y = net(torch.randn(n, 8))
+    net.eval()
+    for _ in range(2):
+        print(tuple(net(x).shape))
+    return net(x)
+
+
+print(tuple(run(2).shape))
+""",
+        """def run(n, *, key=None):
+    keys = nn.split(key, 6)
+    net = Net(8)
+    params = net.init(keys[0])
+    state = net.init_state(keys[1])
+    y, state = net(params, state, jax.random.normal(keys[2], (n, 8)), key=keys[3], training=True)
+    for k in nn.split(keys[4], 2):
+        net_out, state = net(params, state, x, key=k)
+        print(tuple(net_out.shape))
+    net_out, state = net(params, state, x, key=keys[5])
+    return net_out
+
+
+print(tuple(run(2, key=jax.random.key(0)).shape))
+""",
+        """def run(n, *, key=None):
+    keys = nn.split(key, 5)
+    net, state = eqx.nn.make_with_state(Net)(8, key=keys[0])
+    y, state = net(jax.random.normal(keys[1], (n, 8)), state, key=keys[2])
+    net = eqx.nn.inference_mode(net)
+    for k in nn.split(keys[3], 2):
+        net_out, state = net(x, state, key=k)
+        print(tuple(net_out.shape))
+    net_out, state = net(x, state, key=keys[4])
+    return net_out
+
+
+print(tuple(run(2, key=jax.random.key(0)).shape))
+""",
+    ),
     "drawn_by_a_function": (
         "y = noise(3)\nprint(tuple(y.shape), bool((noise(3) == y).all()))\n",
         *[
@@ -174,7 +216,9 @@ def test_a_script_does_what_it_did(name, target, tmp_path, monkeypatch):
     script, *expected = SCRIPTS[name]
     code, support = _converted(script, target)
     if target != "flax":
-        assert code.partition("jnp.ones((3, 8))\n")[2] == expected[TARGETS.index(target) // 2]
+        assert (
+            code.partition("jnp.ones((3, 8))\n")[2].lstrip() == expected[TARGETS.index(target) // 2]
+        )
     (tmp_path / "jax_nn.py").write_text(support)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "jax_nn", raising=False)

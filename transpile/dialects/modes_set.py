@@ -7,22 +7,26 @@ A constructor sets none, and what a forward sets is followed, or told, before.
 """
 
 from collections.abc import Iterator
+from itertools import chain
 
 from ..facts.modules import Modules
+from ..facts.stages import Stages
 from ..facts.values.lattice import UNKNOWN, Module
 from ..model.classes import MODES
 from ..model.expressions import Attribute, Call
 from ..model.names import text
 from .reports import Reports
-from .script_models import script_models
+from .scripts import models_of, script_functions
 
 _LEFT = "is left as it is: where this is a module it has no such method here"
 
 
-def refuse(modules: Modules, reports: Reports, why: str) -> None:
+def refuse(modules: Modules, stages: Stages, reports: Reports, why: str) -> None:
     """Let what sets the mode of a module raise; what is asked of anything is told alone. That of
     the models of a script is followed there."""
-    models = [m for file in modules.project.ordered for m in script_models(file)]
+    project = modules.project
+    models = [m for file in project.ordered for m in models_of(file)]
+    models += chain.from_iterable(script_functions(project.functions(), stages).values())
     followed = {statement for model in models for statement, _ in model.modes}
     for call, function in list(_calls(modules)):
         held = function.object.value

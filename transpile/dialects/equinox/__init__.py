@@ -23,7 +23,7 @@ from ..imports import Words
 from ..method_names import rename_methods
 from ..output import Output
 from ..reports import Reports
-from ..script_models import spell_out_modes
+from ..scripts import spell_out_modes
 from ..sharing import (
     handed_modules,
     list_growth,
@@ -39,7 +39,7 @@ from ..support import layer_classes, support_file
 from ..support.definitions import PRELUDES, Prelude, Rules, prelude
 from ..threading.properties import as_methods
 from ..threading.reserved_names import refuse_taken
-from . import module_level
+from . import module_level, script_models
 from .classes import ClassWriter
 from .configs import freeze
 from .conventions import Conventions
@@ -83,7 +83,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     ties.guard(project)
     reports = Reports(Faults("the dialect equinox"))
     captured_modules.refuse(project, facts.modules, reports)
-    modes_set.refuse(facts.modules, reports, SET_MODE)
+    modes_set.refuse(facts.modules, facts.stages, reports, SET_MODE)
     fit_metaclasses(project, facts.modules, "eqx.Module")
     free_abstract(project, facts.modules)
     there = Prelude(existing or "", "~")
@@ -121,6 +121,8 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
         sources = [*map(prelude, paths), layers, Rules(facts.rulebook), there]
         return support_file.write(wanted, sources, HEADER, format_all, texts, there, others)
 
+    for function, models in plan.conventions.scripts.items():
+        script_models.write(function, models, plan, reports)
     return layer_classes.written(
         plan, facts, reports, writer, module_level.write, WORDS, written, named
     )

@@ -25,6 +25,7 @@ from ...model.program import File
 from ..faults import raising
 from ..import_time import give_keys, outside
 from ..reports import Reports
+from ..scripts import models_of
 from . import script_models
 from .leaf_nodes import going_over, is_base, is_tested, plainly
 from .plan import Plan
@@ -37,7 +38,7 @@ NO_MODE = "whether a model trains is what eqx.nn.inference_mode has made of it: 
 
 def write(file: File, plan: Plan, reports: Reports) -> None:
     """Write what stands in a file outside of its functions."""
-    script_models.write(file, plan, reports)
+    script_models.write(file, models_of(file), plan, reports)
     for node in reversed(outside(file)):  # inner before outer
         if not plainly(node, _support):
             _node(node, plan, reports)

@@ -7,27 +7,26 @@ net.eval()              net = eqx.nn.inference_mode(net)
 
 from ...model.effects import Key
 from ...model.expressions import Call, Constant, Display, Name
-from ...model.program import File
+from ...model.program import File, Function
 from ...model.statements import Assign
 from ...source.lower_ast import expression
 from ..reports import Reports
-from ..script_models import ScriptModel, script_models
+from ..scripts import ScriptModel
 from ..threading.script_state import ScriptStates
 from .plan import Plan
 from .state_calls import give_state
 
 
-def write(file: File, plan: Plan, reports: Reports) -> None:
-    """Write what a file does with its models."""
-    models = script_models(file)
-    states = ScriptStates(file, models, plan, reports)
+def write(scope: File | Function, models: list[ScriptModel], plan: Plan, reports: Reports) -> None:
+    """Write what a file, or a function, does with its models."""
+    states = ScriptStates(scope, models, plan, reports)
     calls = {c: t for one in states.threads.values() for c, t in one.items() if t.takes}
+    states.extract()
     for model, state in states.words.items():
         _begin(model, state, plan)
         for call in states.threads[model]:
             if call in calls:
                 give_state(call, plan.signatures, state)
-    states.extract()
     for call, threads in calls.items():
         _keyed(call, threads.draws)
     for model in models:

@@ -47,7 +47,7 @@ from ..import_time import fit_metaclasses, free_abstract
 from ..imports import Words, fit
 from ..output import Output
 from ..reports import Reports
-from ..script_models import spell_out_modes
+from ..scripts import spell_out_modes
 from ..sharing import handed_modules, list_growth, plain_lists, ties
 from ..sharing.repeated_items import report_repeated
 from ..sharing.shared_modules import report_doubled

@@ -13,7 +13,7 @@ from ..imports import Words
 from ..method_names import rename_methods
 from ..output import Output
 from ..reports import Reports
-from ..script_models import spell_out_modes
+from ..scripts import spell_out_modes
 from ..sharing import handed_modules, module_aliases, shared_containers
 from ..sharing.repeated_items import repeated, report_repeated
 from ..sharing.shared_modules import report_shared
@@ -22,7 +22,7 @@ from ..support import layer_classes, support_file
 from ..support.definitions import PRELUDES, Prelude, Rules, prelude
 from ..threading.properties import as_methods
 from ..threading.reserved_names import refuse_taken
-from . import indirect_modules, module_level
+from . import indirect_modules, module_level, script_models
 from .classes import ClassWriter
 from .conventions import Conventions
 from .plan import MAKING, RESERVED, Plan
@@ -48,7 +48,7 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
     )  # a Read moves, or is refused
     spell_out_modes(project)
     module_or_array.refuse(facts.modules, reports, declared=True)
-    modes_set.refuse(facts.modules, reports, SET_MODE)
+    modes_set.refuse(facts.modules, facts.stages, reports, SET_MODE)
     rename_methods(project, reports, MAKING, RESERVED)
     module_aliases.spell_out(project, facts.modules)
     shared_containers.spell_out(project, facts.modules)
@@ -79,6 +79,8 @@ def write(project: Project, facts: ProgramFacts, existing: str | None = None) ->
         sources = [_prelude(), layers, Rules(facts.rulebook), there]
         return support_file.write(wanted, sources, HEADER, format_all, texts, there, others)
 
+    for function, models in plan.conventions.scripts.items():
+        script_models.write(function, models, plan, reports)
     return layer_classes.written(plan, facts, reports, writer, module_level.write, WORDS, written)
 
 

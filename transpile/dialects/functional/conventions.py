@@ -74,7 +74,7 @@ class Conventions(Signatures):
         **dict.fromkeys(SPECTRAL_NORMS, Threads(takes=True, gives=True, params=True, mode=True)),
     }
     of_sequential, asks_sequential = Threads(params=True), False
-    wraps_functions = True
+    wraps_functions = makes_params = True
 
     def __init__(self, project: Project, facts: ProgramFacts, kept: Iterable[str] = ()) -> None:
         self.as_given = AsGiven(facts.modules, facts.effects, facts.values)
@@ -221,8 +221,7 @@ class Conventions(Signatures):
     def _is_late(self, function: Function) -> bool:
         """Whether a method has to run where the constructor calls it: what it reads is another
         thing later, or a walk comes after it."""
-        me = function.receiver
-        changing = self.unsettled.of(function.owner)
+        me, changing = function.receiver, self.unsettled.of(function.owner)
         reads = (n for n in function.nodes(Attribute) if type(n) is Attribute)
         if any(n.name in changing and dotted(n.object) == me for n in reads):
             return True
@@ -258,7 +257,8 @@ class Conventions(Signatures):
 
     def _is_refused(self, node: Node) -> bool:
         """Whether a call will raise instead: what it runs has arrays, and no place here."""
-        if not isinstance(node, Call) or not is_threaded(node) or isinstance(node, New):
+        placed = isinstance(node, New) or node in self._of_scripts
+        if not isinstance(node, Call) or not is_threaded(node) or placed:
             return False
         if self._refused is not None:
             return node in self._refused

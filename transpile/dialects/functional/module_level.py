@@ -22,6 +22,7 @@ from ..fresh_names import fresh
 from ..import_time import give_keys, outside
 from ..leaf_nodes import plainly
 from ..reports import Reports
+from ..scripts import models_of
 from ..threading.module_changes import is_applied
 from ..threading.threaded import NOTHING, Threads
 from . import script_models
@@ -41,7 +42,7 @@ def write(file: File, plan: Plan, reports: Reports) -> None:
     """Write what stands in a file outside of its functions."""
     for write in [n for n in outside(file) if isinstance(n, Write)]:
         _write(write, file, reports)
-    placed = script_models.write(file, plan, reports)
+    placed = script_models.write(file, models_of(file), plan, reports)
     for node in reversed(outside(file)):  # inner before outer
         if isinstance(node, Expression) and not isinstance(node, Key):
             _expression(node, plan, reports, placed)

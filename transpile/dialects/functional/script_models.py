@@ -11,28 +11,45 @@ from ...facts.values.lattice import Module
 from ...model.edits import leave_out
 from ...model.effects import Key
 from ...model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript
+from ...model.names import dotted
 from ...model.node import Expression, Statement
-from ...model.program import File
+from ...model.program import File, Function
 from ...model.statements import Assign
 from ..reports import Reports
-from ..script_models import ScriptModel, script_models
+from ..scripts import ScriptModel
 from ..threading.script_state import ScriptStates
 from .loop_containers import listed
 from .plan import Plan
 
 
-def write(file: File, plan: Plan, reports: Reports) -> set[Call]:
-    """Write the models of a file; the calls that are given what they take."""
-    models = script_models(file)
+def write(
+    scope: File | Function, models: list[ScriptModel], plan: Plan, reports: Reports
+) -> set[Call]:
+    """Write the models of a file, or of a function; the calls that are given what they take."""
     for model in models:
         model.calls = [(call, mode) for call, mode in model.calls if not _is_of_part(call)]
-    states, done = ScriptStates(file, models, plan, reports), set[Call]()
+    states, done = ScriptStates(scope, models, plan, reports), set[Call]()
     words = {model: states.word(model, "params", models) for model in models}
+    states.extract(words.values())
     for model in models:
         _write(model, words[model], states, plan)
         done.update(states.threads[model])
-    states.extract(words.values())
+    for call in (
+        (*done, *(m.assign.expression for m in models)) if isinstance(scope, Function) else ()
+    ):
+        _settle(call)
     return done
+
+
+def _settle(call: Expression | None) -> None:
+    """Let a call stand as it is: it has what it takes."""
+    assert isinstance(call, Call)
+    function = call.function
+    if isinstance(function, Attribute):
+        function = Attribute(Name(dotted(function.object) or ""), function.name)
+    elif isinstance(function, Name):
+        function = Name(function.id)
+    call.become(Call(function, call.arguments, call.keywords))
 
 
 def _is_of_part(call: Call) -> bool:

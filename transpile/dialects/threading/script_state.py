@@ -8,26 +8,27 @@ from collections.abc import Iterable
 
 from ...model.effects import Write
 from ...model.expressions import Call, Display, Name
+from ...model.fresh_names import taken
 from ...model.node import Expression, Node, Statement
-from ...model.program import File
+from ...model.program import File, Function
 from ...model.statements import Assign
 from .. import fresh_names
 from ..import_time import names_outside
 from ..reports import Reports
-from ..script_models import ScriptModel
+from ..scripts import ScriptModel
 from .function_body import Plan
 from .result_names import Names
 from .state import Extraction
 
 
 class ScriptStates:
-    """The form of the states of a file's models: each has a name of its own."""
+    """The form of the states of a script's models: each has a name of its own."""
 
     def __init__(
-        self, file: File, models: Iterable[ScriptModel], plan: Plan, reports: Reports
+        self, scope: File | Function, models: Iterable[ScriptModel], plan: Plan, reports: Reports
     ) -> None:
-        self.file, self.plan, self.reports = file, plan, reports
-        self.known = names_outside(file)
+        self.scope, self.plan, self.reports = scope, plan, reports
+        self.known = names_outside(scope) if isinstance(scope, File) else taken(scope)
         self.words: dict[ScriptModel, str] = {}
         self._left: dict[Node, str] = {}  # the calls that give a state, and its name
         models = list(models)
@@ -49,7 +50,7 @@ class ScriptStates:
         """Bring the calls that give a state out of expressions; `words`: other names made here."""
         if self._left:
             names = Names(self.known.union(self.words.values(), words))
-            Extraction(self, names).block(self.file.body)
+            Extraction(self, names).block(self.scope.body)
 
     # --- the form of state ------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from ...model.node import Expression, Node
 from ...model.program import Class, Function, within
 from ...model.project import Project
 from ...model.statements import Assign
+from ..scripts import script_functions
 from .built_functions import only_built
 from .call_targets import Targets
 from .module_changes import Changes
@@ -33,12 +34,12 @@ class Signatures:
     # what layers ask for that compute an array of the layer which they stand for
     computing = dict.fromkeys(SPECTRAL_NORMS, Threads(takes=True, gives=True))
     of_sequential = NOTHING  # what a Sequential takes whatever its items ask for
+    makes_params = False  # whether what builds a model makes its params, of a key of their own
     asks_sequential = True  # whether it is called with a state as other modules are
 
     def __init__(self, project: Project, facts: ProgramFacts, kept: Iterable[str] = ()) -> None:
         self.project, self.modules, self.effects = project, facts.modules, facts.effects
-        self.found = Targets(facts.modules, facts.effects)
-        self._stages = facts.stages
+        self.found, self._stages = Targets(facts.modules, facts.effects), facts.stages
         self._targets: dict[Call, list[Function] | None] = {}
         self.functions = list(reached(project, self.modules, self.found, set(kept), facts.rulebook))
         self.changes = Changes(self.functions, self.targets, self.is_state, self.grown)
@@ -55,6 +56,8 @@ class Signatures:
         self.keeping = {f for f in self.functions if self._keeps(f)}  # or call one that does
         while more := set().union(*(callers.get(f, ()) for f in self.keeping)) - self.keeping:
             self.keeping |= more
+        self.scripts = script_functions(project.functions(), facts.stages)
+        self._of_scripts = {c for ms in self.scripts.values() for m in ms for c, _ in m.calls}
         self._group: dict[Function, Function] = {}
         self.chosen: set[Function] = set()  # which calls of one of several functions run
         self._joined()
@@ -224,6 +227,10 @@ class Signatures:
                 found |= Threads(mode=True)
             elif any(map(self.is_state, arrays_written(node))) and function not in self.building:
                 found |= Threads(takes=True, gives=True)
+            elif node in self._of_scripts:  # what it takes begins here
+                threads = self._of_call(node)
+                made = self.makes_params and (threads.params or threads.takes)
+                found |= Threads(draws=threads.draws or made)
             elif isinstance(node, Call) and self._is_asked(node):
                 threads = self._of_call(node)
                 own = isinstance(node, Apply) and node.training is not None

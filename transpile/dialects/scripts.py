@@ -1,4 +1,4 @@
-"""Models that a file's own statements build and run, as what it does as `__main__`.
+"""Models that a script builds and runs: a file as `__main__`, or a plain function of its own.
 
     net = Net(8)
     y = net(x)          in training
@@ -6,25 +6,27 @@
     y = net(x)          in evaluation
 
 What a model holds begins below the line that builds it, where its calls find it. The lines that
-set its mode stand in that block too. A name that functions read, or that is bound elsewhere again,
-is left alone.
+set its mode stand in that block too. A name that functions inside read, or that is bound elsewhere
+again, is left alone; in a function, so is a model that it hands on, gives back or trains.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from ..facts.stages import BUILDING, TRACED, Stages
 from ..facts.values.attribute_names import PARAMETERS
 from ..facts.values.lattice import Function as FunctionValue
 from ..facts.values.lattice import Module
 from ..model.classes import MODES
 from ..model.constants import is_constant
+from ..model.control_flow import Cond, Loop, Repeat, Scan
 from ..model.effects import New
 from ..model.expressions import Attribute, Call, Name
-from ..model.names import is_target, own_names
+from ..model.names import dotted, is_target, own_names
 from ..model.node import Node, Statement
-from ..model.program import Class, File, Function
+from ..model.program import Class, File, Function, within
 from ..model.project import Project
 from ..model.statements import Assign, Block, ExpressionStatement
 from .import_time import outside
@@ -39,6 +41,7 @@ class ScriptModel:
     calls: list[tuple[Call, bool]] = field(default_factory=list)  # with the mode that they are in
     modes: list[tuple[Statement, bool]] = field(default_factory=list)  # `net.eval()`
     walks: list[Call] = field(default_factory=list)  # `net.parameters()`
+    others: list[Name] = field(default_factory=list)  # `return net`
 
     @property
     def block(self) -> Block:
@@ -68,22 +71,47 @@ def spell_out_modes(project: Project) -> None:
                 block.insert_after(assign, [ExpressionStatement(call)])
 
 
-def script_models(file: File) -> list[ScriptModel]:
-    """The models of a file, in the order of its text."""
-    nodes = outside(file)
+def script_functions(
+    functions: Iterable[Function], stages: Stages
+) -> dict[Function, list[ScriptModel]]:
+    """The plain functions that build models and run them, with these."""
+    found = {}
+    for function in functions:
+        if not isinstance(function.scope, File) or stages.stage(function) in (TRACED, BUILDING):
+            continue
+        if function.nodes(Cond, Loop, Repeat, Scan) or any(map(_trains, function.nodes(Call))):
+            continue
+        if models := models_of(function):
+            found[function] = models
+    return found
+
+
+def models_of(scope: File | Function) -> list[ScriptModel]:
+    """The models of a file, or of a function, in the order of its text."""
+    nodes = outside(scope) if isinstance(scope, File) else list(within([scope.body]))
     made = [n for n in nodes if isinstance(n, Assign) and _builds(n)]
     names = dict.fromkeys(a.targets[0].id for a in made)  # type: ignore[attr-defined]
-    read = {n.id for n in file.walk() if isinstance(n, Name) and n.id in names and _is_global(n)}
+    uses = [n for n in scope.body.walk() if isinstance(n, Name) and n.id in names]
+    read = {n.id for n in uses if _is_read_inside(n, scope)}
     found: list[ScriptModel] = []
     for name in [n for n in names if n not in read]:
         own = [a for a in made if a.targets[0].id == name]  # type: ignore[attr-defined]
-        found += _of_name(name, own, [n for n in nodes if isinstance(n, Name) and n.id == name])
+        models = list(
+            _of_name(name, own, [n for n in nodes if isinstance(n, Name) and n.id == name])
+        )
+        if isinstance(scope, File) or not any(model.others for model in models):
+            found += models
     return sorted(found, key=lambda model: nodes.index(model.assign))
 
 
-def _is_global(name: Name) -> bool:
-    """Whether a function, or a class, reads a name of the file."""
-    around = [n for n in name.ancestors() if isinstance(n, (Function, Class))]
+def _trains(call: Call) -> bool:
+    return isinstance(call.function, Attribute) and call.function.name == "backward"
+
+
+def _is_read_inside(name: Name, scope: File | Function) -> bool:
+    """Whether a function, or a class, inside reads a name of a scope."""
+    outer = {scope, *scope.ancestors()}
+    around = [n for n in name.ancestors() if isinstance(n, (Function, Class)) and n not in outer]
     own = [f for f in around if isinstance(f, Function)]
     return bool(around) and not any(name.id in own_names(f) for f in own)
 
@@ -146,6 +174,8 @@ def _uses(model: ScriptModel, names: set[Name], mode: bool) -> bool:
     for name in names:
         call = _called(name)
         if call is None:
+            if not _is_printed(name):
+                model.others.append(name)
             continue
         function = call.function
         if isinstance(function, Attribute) and function.name in MODES:
@@ -155,6 +185,11 @@ def _uses(model: ScriptModel, names: set[Name], mode: bool) -> bool:
         else:
             model.calls.append((call, mode))
     return True
+
+
+def _is_printed(name: Name) -> bool:
+    around = name.parent
+    return isinstance(around, Call) and dotted(around.function) == "print"
 
 
 def _called(name: Name) -> Call | None:
