@@ -56,7 +56,7 @@ def give_keys(file: File, reports: Reports) -> None:
             streams[block] = fresh("stream", names_outside(file).union(streams.values()))
             own = expression(f"jax.random.key({next(numbers)})")
             stream = Assign([Name(streams[block])], Call(Support("key_stream"), [own]))
-            block.insert_before(loop, [stream])
+            block.precede(loop, [stream])
         key.replace(Call(Name("next"), [Name(streams[block])]))
 
 

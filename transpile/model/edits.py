@@ -58,6 +58,9 @@ class Edits:
     def insert_before(self, statement: Statement, new: Sequence[Statement]) -> None:
         self._edits.append((statement, lambda: block_of(statement).insert_before(statement, new)))
 
+    def precede(self, statement: Statement, new: Sequence[Statement]) -> None:
+        self._edits.append((statement, lambda: block_of(statement).precede(statement, new)))
+
     def insert_after(self, statement: Statement, new: Sequence[Statement]) -> None:
         self._edits.append((statement, lambda: block_of(statement).insert_after(statement, new)))
 

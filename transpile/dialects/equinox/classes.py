@@ -133,12 +133,12 @@ class ClassWriter:
         unset = [f for f in fields if f.unset and f.name != "inference"]
         late = [f for f in unset if standing(f, cls) is None]
         own = "__init__" in self.plan.modules.home(cls).methods(cls)
-        late = late if own and len(late) >= _WRAPPED else []
+        begun = late if own and len(late) >= _WRAPPED else []
         kind = "{} | None".format
-        set_to = {
-            f: replace(f, unset=False, type=kind(f.type.removesuffix(" | None"))) for f in late
-        }
-        return [set_to.get(f, f) for f in fields], [f.name for f in late]
+        typed = {f: kind(f.type.removesuffix(" | None")) for f in late if f.type != ANY}
+        found = [replace(f, type=typed.get(f, f.type)) for f in fields]
+        names = [f.name for f in begun]
+        return [replace(f, unset=f.unset and f.name not in names) for f in found], names
 
     def _mixin(self, cls: Class) -> list[Declared]:
         """What a mixin sets, found before it is edited."""

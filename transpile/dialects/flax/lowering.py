@@ -113,7 +113,7 @@ class Lowering:
                 word = fresh("rngs", taken(body))
                 for name in uses:
                     name.id = word
-                self.edits.insert_before(first, [Assign([Name(word)], seed())])
+                self.edits.precede(first, [Assign([Name(word)], seed())])
         changed = self.edits.commit(self.faults.note)
         for node in list(self.file.walk()) if changed else ():
             if isinstance(node, Support):  # of what was made from the model's own blocks
