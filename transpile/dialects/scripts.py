@@ -75,15 +75,15 @@ def script_functions(
     functions: Iterable[Function], stages: Stages
 ) -> dict[Function, list[ScriptModel]]:
     """The plain functions that build models and run them, with these."""
-    found = {}
-    for function in functions:
-        if not isinstance(function.scope, File) or stages.stage(function) in (TRACED, BUILDING):
-            continue
-        if function.nodes(Cond, Loop, Repeat, Scan) or any(map(_trains, function.nodes(Call))):
-            continue
-        if models := models_of(function):
-            found[function] = models
-    return found
+    own = {f: models_of(f) for f in functions if isinstance(f.scope, File)}
+    return {f: models for f, models in own.items() if models and _is_script(f, stages)}
+
+
+def _is_script(function: Function, stages: Stages) -> bool:
+    """Whether a function is no part of a model, and trains none."""
+    if function.nodes(Cond, Loop, Repeat, Scan) or any(map(_trains, function.nodes(Call))):
+        return False
+    return stages.stage(function) not in (TRACED, BUILDING)
 
 
 def models_of(scope: File | Function) -> list[ScriptModel]:

@@ -8,6 +8,7 @@ from ...facts.memory.access_paths import of, on_module, spelled
 from ...facts.memory.locations import Summary
 from ...facts.memory.must_alias import is_flag
 from ...facts.memory.summaries import targets
+from ...facts.memory.views import view_of
 from ...facts.memory.writes import stripped
 from ...facts.values import lattice
 from ...facts.values.lattice import NUMPY, Method, Module, Sequence, Static, Tensor
@@ -19,7 +20,7 @@ from . import nodes
 from .aliases import follow, refuse
 from .frame import Frame
 from .order import elsewhere
-from .rebinding import written_path
+from .rebinding import rebind, written_path
 
 
 def taken_as_statement(frame: Frame, node: ExpressionStatement) -> Statement | None:
@@ -73,6 +74,8 @@ def _check(frame: Frame, node: Call, target: Target, call: Call) -> Expression |
         if taken and named and frame.is_taken(node):
             continue
         if _is_given_back(frame, node, plain) or _into_itself(frame, node, name, plain, summary):
+            continue
+        if _view_given_back(frame, node, name, plain, summary):
             continue
         message = f"{target.name} changes {name} in place, and "
         for own in owns(frame, plain):
@@ -167,9 +170,9 @@ def _is_given_back(frame: Frame, node: Call, subject: Expression) -> bool:
     if not isinstance(current, Assign) or current.expression is not node or current.operator:
         return False
     target, path = current.targets[0], frame.state.path(subject)
-    if len(current.targets) != 1 or not isinstance(target, Name) or path is None:
+    if len(current.targets) != 1 or not isinstance(target, Name):
         return False
-    if frame.state.given_back(node) != frame.state.places(path):
+    if path is None or frame.state.given_back(node) != frame.state.places(path):
         return False
     if target.id != path and frame.is_read_later(path):
         frame.after.append(nodes.store(clone(subject), nodes.name(target.id)))
@@ -184,12 +187,10 @@ def _into_itself(
 ) -> bool:
     """Whether the result of a call that is certain to be what it writes is stored there:
     `self.w[i] = init_(self.w[i])`. Other names for it follow."""
-    current, passed = frame.current, summary.passed
+    current = frame.current
     if not isinstance(current, Assign) or current.expression is not node or current.operator:
         return False
-    if not passed.exact or passed.parameters != {name} or len(current.targets) != 1:
-        return False
-    if not frame.state.is_certain(node, frame.state.functions_called(node)):
+    if not _returns_it(frame, node, name, summary) or len(current.targets) != 1:
         return False
     target = current.targets[0]
     one, other = (spelled(stripped(n, frame.views)) for n in (target, subject))
@@ -201,6 +202,37 @@ def _into_itself(
         follow(frame, target, node)
         frame.live = live
     return True
+
+
+def _view_given_back(
+    frame: Frame, node: Call, name: str, subject: Expression, summary: Summary
+) -> bool:
+    """Let `x[:, :2]` follow in `w = relu_(x[:, :2])`, where that is what comes back."""
+    current = frame.current
+    if not isinstance(current, Assign) or current.expression is not node or current.operator:
+        return False
+    target = current.targets[0]
+    if not isinstance(subject, Subscript) or view_of(subject, frame.views) is None:
+        return False
+    if not _returns_it(frame, node, name, summary) or len(current.targets) != 1:
+        return False
+    base = written_path(frame, subject.object)
+    if not isinstance(target, Name) or base is None or base == target.id:
+        return False
+    if not frame.is_read_later(base) and not frame.reached(base):
+        return True
+    live, at = frame.live, len(frame.after)
+    frame.live = live - {target.id}
+    frame.after[at:at] = rebind(frame, subject, nodes.name(target.id), node)  # others follow it
+    frame.live = live
+    return True
+
+
+def _returns_it(frame: Frame, node: Call, name: str, summary: Summary) -> bool:
+    """Whether what a call gives is certain to be what it writes, and was given."""
+    if not summary.passed.exact or summary.passed.parameters != {name}:
+        return False
+    return frame.state.is_certain(node, frame.state.functions_called(node))
 
 
 def owns(frame: Frame, argument: Expression) -> list[str]:
