@@ -14,7 +14,8 @@ from .verified import given, verify
 TIMM = """
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import _assert, nn
+from torch.nn import Linear
 
 
 class LayerNorm(nn.LayerNorm):
@@ -146,7 +147,7 @@ class Net(nn.Module):
 """,
     "parts": """
 import torch
-from timm.layers import LayerScale, Mlp
+from timm.layers import LayerScale, Linear, Mlp, _assert
 from timm.models.vision_transformer import Attention, PatchEmbed
 from torch import nn
 
@@ -159,14 +160,16 @@ class Net(nn.Module):
         self.attn = Attention(dim, num_heads=2, qkv_bias=True)
         self.mlp = Mlp(in_features=dim, hidden_features=16, act_layer=gelu, drop=0)
         self.scale = LayerScale(dim, 0.1)
+        self.head = Linear(dim, 2)
         nn.init.zeros_(self.attn.proj.bias)
         w = self.embed.proj.weight.data
         nn.init.xavier_uniform_(w.view([w.shape[0], -1]))
 
     def forward(self, x):
+        _assert(x.shape[-1] == 8, f"a width of {x.shape[-1]}")
         p = self.embed.patch_size[0]
         x = self.attn(self.embed(x)) * p
-        return self.scale(self.mlp(x))
+        return self.head(self.scale(self.mlp(x)))
 """,
 }
 

@@ -23,6 +23,8 @@ TIMMS = {
     "to_3tuple": "torch.nn.modules.utils._triple",
     "to_4tuple": "torch.nn.modules.utils._quadruple",
     "to_ntuple": "torch.nn.modules.utils._ntuple",
+    "Linear": "torch.nn.Linear",
+    "_assert": "torch._assert",
     "DropPath": "timm.layers.DropPath",
     "drop_path": "timm.layers.drop_path",
     "LayerNorm": "timm.layers.LayerNorm",
