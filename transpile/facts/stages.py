@@ -41,7 +41,7 @@ class Stages:
         self.building = self._building()
         self.running = self._running()
         self.traced_functions = self._with_methods_of_objects(self.forward)
-        host = (f for f in self.functions if is_host_code(project, f))
+        host = (f for f in self.functions if is_host_code(project, f) or self._runs_own(f))
         self.outside = with_callers(self.graph, host, self.functions) - self.forward
         self._scripts: dict[File, bool] = {}
 
@@ -70,6 +70,21 @@ class Stages:
         """Whether a forward pass calls the code of a scope: what none calls may run outside jit."""
         function = self.project.outermost(scope) if isinstance(scope, Function) else None
         return function in self.traced_functions
+
+    def _runs_own(self, function: Function) -> bool:
+        """Whether a plain function builds a model and runs it: `net = Net(8)`, `net(x)`."""
+        if self.project.owner(function) is not None or function in self.forward:
+            return False
+        made = [a for a in function.nodes(Assign) if isinstance(a.targets[0], Name)]
+        built = {
+            a.targets[0].id  # type: ignore[attr-defined]
+            for a in made
+            if isinstance(a.expression, Call)
+            and isinstance(self.values.of(a.expression), Module)
+            and not isinstance(self.values.of(a.expression.function), Module)
+        }
+        called = (call.function for call in function.nodes(Call))
+        return any(isinstance(f, Name) and f.id in built for f in called)
 
     # --- forward passes --------------------------------------------------------------------------
 
