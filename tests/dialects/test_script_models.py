@@ -262,3 +262,42 @@ y = run(net, x)
 def test_what_functions_run_is_told(script, target):
     (made,), *_ = engine.convert([given(HEAD + script)], "", target)
     assert "module-value" in [d.id for d in made.diagnostics]
+
+
+CHANGED_FIRST = """
+def fill(m):
+    if isinstance(m, nn.Linear):
+        nn.init.constant_(m.weight, 0.5)
+
+
+net = Plain()
+net.apply(fill)
+net.fc.bias.data.zero_()
+net.head = nn.Linear(8, 6)
+print(tuple(net(x).shape), bool(torch.allclose(net(x), torch.full((3, 6), 4.0))))
+"""
+CHANGED_LATER = """
+net = Net(8)
+y = net(x)
+net.fc = nn.Linear(8, 6)
+y = net(x)
+"""
+
+
+def test_params_begin_behind_what_changes_the_model(tmp_path, monkeypatch):
+    (made,), support, _ = engine.convert([given(HEAD + CHANGED_FIRST)], "", "functional")
+    (tmp_path / "jax_nn.py").write_text(support)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "jax_nn", raising=False)
+    assert "net.head = nn.Linear(8, 6)\nparams = net.init(jax.random.key(0))\n" in made.code
+    assert _printed(made.code) == _printed(HEAD + CHANGED_FIRST) == "(3, 6) True\n"
+
+
+@pytest.mark.parametrize(
+    "script, target",
+    [(CHANGED_LATER, "functional"), (CHANGED_LATER, "equinox"), (CHANGED_FIRST, "equinox")],
+)
+def test_what_changes_once_it_has_run_is_told(script, target):
+    (made,), *_ = engine.convert([given(HEAD + script)], "", target)
+    told = {d.id for d in made.diagnostics}
+    assert told & {"module-value", "parameter-write"}

@@ -5,9 +5,10 @@
     net.eval()
     y = net(x)          in evaluation
 
-What a model holds begins below the line that builds it, where its calls find it. The lines that
-set its mode stand in that block too. A name that functions inside read, or that is bound elsewhere
-again, is left alone; in a function, so is a model that it hands on, gives back or trains.
+What a model holds begins below the line that builds it, and those that change it then, where its
+calls find it. The lines that set its mode stand in that block too. A name that functions inside
+read, or that is bound elsewhere again, is left alone, and what is changed once it has run; in a
+function, so is a model that it hands on, gives back or trains.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ..model.control_flow import Cond, Loop, Repeat, Scan
 from ..model.effects import New
 from ..model.expressions import Attribute, Call, Name
 from ..model.names import dotted, is_target, own_names
-from ..model.node import Node, Statement
+from ..model.node import Expression, Node, Statement
 from ..model.program import Class, File, Function, within
 from ..model.project import Project
 from ..model.statements import Assign, Block, ExpressionStatement
@@ -41,7 +42,12 @@ class ScriptModel:
     calls: list[tuple[Call, bool]] = field(default_factory=list)  # with the mode that they are in
     modes: list[tuple[Statement, bool]] = field(default_factory=list)  # `net.eval()`
     walks: list[Call] = field(default_factory=list)  # `net.parameters()`
-    others: list[Name] = field(default_factory=list)  # `return net`
+    others: list[Statement] = field(default_factory=list)  # which may change it: `net.apply(fill)`
+
+    @property
+    def made(self) -> Statement:
+        """The statement from which on it is as it is run."""
+        return self.others[-1] if self.others else self.assign
 
     @property
     def block(self) -> Block:
@@ -96,9 +102,8 @@ def models_of(scope: File | Function) -> list[ScriptModel]:
     found: list[ScriptModel] = []
     for name in [n for n in names if n not in read]:
         own = [a for a in made if a.targets[0].id == name]  # type: ignore[attr-defined]
-        models = list(
-            _of_name(name, own, [n for n in nodes if isinstance(n, Name) and n.id == name])
-        )
+        reads = [n for n in nodes if isinstance(n, Name) and n.id == name]
+        models = list(_of_name(name, own, reads))
         if isinstance(scope, File) or not any(model.others for model in models):
             found += models
     return sorted(found, key=lambda model: nodes.index(model.assign))
@@ -136,19 +141,19 @@ def _of_name(name: str, made: list[Assign], uses: list[Name]) -> Iterator[Script
         return
     block = made[0].parent
     assert isinstance(block, Block)
-    found, reading = list[ScriptModel](), 0
+    found, known, reading = list[ScriptModel](), {*uses}, 0
     for statement in block.body:
         if statement in made:
             assert isinstance(statement, Assign)
             found.append(ScriptModel(name, statement))
             mode = True
-        inside = {n for n in statement.walk() if isinstance(n, Name)} & {*uses}
+        inside = [n for n in statement.walk() if isinstance(n, Name) and n in known]
         reading += len(inside)
         if found and statement not in made:
             if (set_to := _mode(statement, name)) is not None:
                 found[-1].modes.append((statement, set_to))
                 mode = set_to
-            elif not _uses(found[-1], inside, mode):
+            elif not _uses(found[-1], statement, inside, mode):
                 return
     if reading == len(uses):
         yield from found
@@ -169,27 +174,42 @@ def _mode(statement: Statement, name: str) -> bool | None:
     return values[0] if values and function.name == "train" else None
 
 
-def _uses(model: ScriptModel, names: set[Name], mode: bool) -> bool:
-    """Note what one statement does with a model; False where it sets the mode itself."""
+def _uses(model: ScriptModel, statement: Statement, names: list[Name], mode: bool) -> bool:
+    """Note what one statement does with a model; False where it sets the mode itself, or changes
+    what has run."""
+    changed = False
     for name in names:
         call = _called(name)
-        if call is None:
-            if not _is_printed(name):
-                model.others.append(name)
-            continue
-        function = call.function
-        if isinstance(function, Attribute) and function.name in MODES:
+        function = call.function if call is not None else None
+        word = function.name if isinstance(function, Attribute) else ""
+        if word in MODES:
             return False
-        if isinstance(function, Attribute) and function.name in PARAMETERS:
+        if call is not None and word in PARAMETERS:
             model.walks.append(call)
+        elif call is not None and _runs(call) and (not word or statement is not call.parent):
+            model.calls.append((call, mode))  # a method whose result nobody wants may change it
         else:
-            model.calls.append((call, mode))
-    return True
+            changed = changed or not _is_looked_at(name)
+    if changed:
+        model.others.append(statement)
+    return not changed or not (model.calls or model.walks)
 
 
-def _is_printed(name: Name) -> bool:
-    around = name.parent
-    return isinstance(around, Call) and dotted(around.function) == "print"
+def _runs(call: Call) -> bool:
+    """Whether a call is of a model, or of a method of the user's."""
+    return isinstance(call.function.value, (Module, FunctionValue))
+
+
+def _is_looked_at(name: Name) -> bool:
+    """`print(net)`, `net.fc.in_features`"""
+    node: Expression = name
+    while isinstance(node.parent, Attribute) and node.parent.object is node:
+        node = node.parent
+    around = node.parent
+    if isinstance(around, Call):
+        handed = around.function is not node and not isinstance(node.value, Module)
+        return handed or dotted(around.function) == "print"
+    return node is not name and not is_target(node)
 
 
 def _called(name: Name) -> Call | None:

@@ -22,10 +22,12 @@ from ...model.effects import (
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.node import Expression, Node
 from ...model.program import File
+from ...model.statements import Assign
 from ..faults import raising
 from ..import_time import give_keys, outside
 from ..reports import Reports
 from ..scripts import models_of
+from ..threading.module_changes import is_applied, is_part_of_module
 from . import script_models
 from .leaf_nodes import going_over, is_base, is_tested, plainly
 from .plan import Plan
@@ -52,6 +54,10 @@ def _node(node: Node, plan: Plan, reports: Reports) -> None:
         reports.unconverted("module-value", node, NO_MODE)
     elif isinstance(node, (Write, Walk, Tie)):
         reports.refuse("parameter-write", node, NO_WRITE)
+    elif isinstance(node, Assign) and any(map(is_part_of_module, node.targets)):
+        reports.refuse("parameter-write", node, NO_WRITE)
+    elif isinstance(node, Call) and is_applied(node):
+        reports.unconverted("parameter-write", node, NO_WRITE)
     elif isinstance(node, Read):
         plain = Attribute(node.object, node.name)
         if plan.signatures.is_state(node):

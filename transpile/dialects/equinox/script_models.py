@@ -19,6 +19,7 @@ from .state_calls import give_state
 
 def write(scope: File | Function, models: list[ScriptModel], plan: Plan, reports: Reports) -> None:
     """Write what a file, or a function, does with its models."""
+    models = [model for model in models if not model.others]  # modules that are built are frozen
     states = ScriptStates(scope, models, plan, reports)
     calls = {c: t for one in states.threads.values() for c, t in one.items() if t.takes}
     states.extract()

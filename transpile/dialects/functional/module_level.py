@@ -54,10 +54,10 @@ def write(file: File, plan: Plan, reports: Reports) -> None:
 
 
 def _expression(node: Expression, plan: Plan, reports: Reports, placed: Set[Node]) -> None:
-    asks = _asks(node, plan)
+    asks = NOTHING if node in placed else _asks(node, plan)
     if isinstance(node, Call) and asks.draws:
         node.append(Key(), "key")
-    if node not in placed and (asks.params or asks.takes or _runs_model(node, plan)):
+    if asks.params or asks.takes or node not in placed and _runs_model(node, plan):
         reports.unconverted("module-value", node, _NO_PARAMS)
     elif isinstance(node, Call) and isinstance(node.function, Attribute) and is_applied(node):
         given = [node.function.object, *node.arguments]  # `net.apply(fill)`
@@ -72,9 +72,9 @@ def _expression(node: Expression, plan: Plan, reports: Reports, placed: Set[Node
 
 def _asks(node: Expression, plan: Plan) -> Threads:
     """What a function of the user's is given, which is called here."""
-    called = node.function.value if isinstance(node, Call) else None
-    plain = isinstance(called, FunctionValue) and called.owner is None
-    return plan.conventions.of_outside(node) if plain else NOTHING  # type: ignore[arg-type]
+    if not isinstance(node, Call) or not isinstance(node.function.value, FunctionValue):
+        return NOTHING
+    return plan.conventions.of_outside(node)
 
 
 def _runs_model(call: Expression, plan: Plan) -> bool:

@@ -67,7 +67,7 @@ def _write(model: ScriptModel, params: str, states: ScriptStates, plan: Plan) ->
         Assign([Name(name)], Call(Attribute(Name(model.name), word), [Key()]))
         for word, name in begun.items()
     ]
-    model.block.insert_after(model.assign, made)
+    model.block.insert_after(model.made, made)
     for statement, _ in model.modes:
         leave_out(statement)
     for walk in model.walks:
