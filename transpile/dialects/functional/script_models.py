@@ -34,10 +34,9 @@ def write(
     for model in models:
         _write(model, words[model], states, plan)
         done.update(states.threads[model])
-    for call in (
-        (*done, *(m.assign.expression for m in models)) if isinstance(scope, Function) else ()
-    ):
-        _settle(call)
+    if isinstance(scope, Function):
+        for call in (*done, *(model.assign.expression for model in models)):
+            _settle(call)
     return done
 
 
