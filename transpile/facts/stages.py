@@ -72,8 +72,11 @@ class Stages:
         return function in self.traced_functions
 
     def _runs_own(self, function: Function) -> bool:
-        """Whether a plain function builds a model and runs it: `net = Net(8)`, `net(x)`."""
+        """Whether a plain function builds a model and runs it: `net = Net(8)`, `net(x)`; not a
+        loss, which is given arrays, and may be traced."""
         if self.project.owner(function) is not None or function in self.forward:
+            return False
+        if self._computes(function):
             return False
         made = [a for a in function.nodes(Assign) if isinstance(a.targets[0], Name)]
         built = {
