@@ -219,9 +219,7 @@ def test_a_script_does_what_it_did(name, target, tmp_path, monkeypatch):
         assert (
             code.partition("jnp.ones((3, 8))\n")[2].lstrip() == expected[TARGETS.index(target) // 2]
         )
-    (tmp_path / "jax_nn.py").write_text(support)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "jax_nn", raising=False)
+    _put(support, tmp_path, monkeypatch)
     assert _printed(code) == _printed(HEAD + script)
 
 
@@ -229,6 +227,12 @@ def _converted(script, target):
     (made,), support, _ = engine.convert([given(HEAD + script)], "", target)
     assert not made.diagnostics, made.diagnostics
     return made.code, support
+
+
+def _put(support, folder, monkeypatch):
+    (folder / "jax_nn.py").write_text(support)
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(sys.modules, "jax_nn", raising=False)
 
 
 def _printed(code):
@@ -286,9 +290,7 @@ y = net(x)
 
 def test_params_begin_behind_what_changes_the_model(tmp_path, monkeypatch):
     (made,), support, _ = engine.convert([given(HEAD + CHANGED_FIRST)], "", "functional")
-    (tmp_path / "jax_nn.py").write_text(support)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "jax_nn", raising=False)
+    _put(support, tmp_path, monkeypatch)
     assert "net.head = nn.Linear(8, 6)\nparams = net.init(jax.random.key(0))\n" in made.code
     assert _printed(made.code) == _printed(HEAD + CHANGED_FIRST) == "(3, 6) True\n"
 

@@ -20,12 +20,11 @@ from ..facts.stages import BUILDING, TRACED, Stages
 from ..facts.values.attribute_names import PARAMETERS
 from ..facts.values.lattice import Function as FunctionValue
 from ..facts.values.lattice import Module
-from ..model.classes import MODES
-from ..model.constants import is_constant
+from ..model.classes import MODES, mode_set
 from ..model.control_flow import Cond, Loop, Repeat, Scan
 from ..model.effects import New
 from ..model.expressions import Attribute, Call, Name
-from ..model.names import dotted, is_target, own_names
+from ..model.names import calls_of, dotted, is_name, is_target, own_names
 from ..model.node import Expression, Node, Statement
 from ..model.program import Class, File, Function, within
 from ..model.project import Project
@@ -96,6 +95,8 @@ def models_of(scope: File | Function) -> list[ScriptModel]:
     """The models of a file, or of a function, in the order of its text."""
     nodes = outside(scope) if isinstance(scope, File) else list(within([scope.body]))
     made = [n for n in nodes if isinstance(n, Assign) and _builds(n)]
+    if not made:
+        return []
     names = dict.fromkeys(a.targets[0].id for a in made)  # type: ignore[attr-defined]
     uses = [n for n in scope.body.walk() if isinstance(n, Name) and n.id in names]
     read = {n.id for n in uses if _is_read_inside(n, scope)}
@@ -163,15 +164,11 @@ def _mode(statement: Statement, name: str) -> bool | None:
     """The mode that a statement sets: `net.eval()`, `net.train(False)`."""
     call = statement.expression if isinstance(statement, ExpressionStatement) else None
     function = call.function if isinstance(call, Call) else None
-    if not isinstance(function, Attribute) or function.name not in MODES:
-        return None
-    if not isinstance(function.object, Name) or function.object.id != name:
+    if not isinstance(function, Attribute) or not is_name(function.object, name):
         return None
     assert isinstance(call, Call)
-    if not call.arguments:
-        return MODES[function.name]
-    values = [v for v in (True, False) if is_constant(call.arguments[0], v)]
-    return values[0] if values and function.name == "train" else None
+    own = call.arguments and function.name == "eval"  # of the user's, which torch's has none of
+    return None if own else mode_set(call)
 
 
 def _uses(model: ScriptModel, statement: Statement, names: list[Name], mode: bool) -> bool:
@@ -217,5 +214,4 @@ def _called(name: Name) -> Call | None:
     function: Node = name
     if isinstance(name.parent, Attribute) and name.parent.object is name:
         function = name.parent
-    around = function.parent
-    return around if isinstance(around, Call) and around.function is function else None
+    return next(iter(calls_of([function])), None)

@@ -76,8 +76,6 @@ class Stages:
         loss, which is given arrays, and may be traced."""
         if self.project.owner(function) is not None or function in self.forward:
             return False
-        if self._computes(function):
-            return False
         made = [a for a in function.nodes(Assign) if isinstance(a.targets[0], Name)]
         built = {
             a.targets[0].id  # type: ignore[attr-defined]
@@ -87,7 +85,8 @@ class Stages:
             and not isinstance(self.values.of(a.expression.function), Module)
         }
         called = (call.function for call in function.nodes(Call))
-        return any(isinstance(f, Name) and f.id in built for f in called)
+        runs = any(isinstance(f, Name) and f.id in built for f in called)
+        return runs and not self._computes(function)
 
     # --- forward passes --------------------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
+from .constants import is_constant
+from .expressions import Attribute, Call
 from .node import Expression
 from .program import Class, File, Function
 
@@ -245,3 +247,12 @@ class Classes:
 def is_layer(name: str) -> bool:
     """Whether a dotted name is that of a layer: of torch's, or of a library's built on it."""
     return name.startswith(LAYERS) and name not in PLAIN_MODULE
+
+
+def mode_set(call: Call) -> bool | None:
+    """The mode that a call sets: `net.eval()`, `net.train(False)`; None where that is computed, or
+    it sets none."""
+    word = call.function.name if isinstance(call.function, Attribute) else ""
+    if word != "train" or not call.arguments:
+        return MODES.get(word)
+    return next((mode for mode in (True, False) if is_constant(call.arguments[0], mode)), None)

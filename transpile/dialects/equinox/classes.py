@@ -136,9 +136,10 @@ class ClassWriter:
         begun = late if own and len(late) >= _WRAPPED else []
         kind = "{} | None".format
         typed = {f: kind(f.type.removesuffix(" | None")) for f in late if f.type != ANY}
-        found = [replace(f, type=typed.get(f, f.type)) for f in fields]
-        names = [f.name for f in begun]
-        return [replace(f, unset=f.unset and f.name not in names) for f in found], names
+        found = [
+            replace(f, type=typed.get(f, f.type), unset=f.unset and f not in begun) for f in fields
+        ]
+        return found, [f.name for f in begun]
 
     def _mixin(self, cls: Class) -> list[Declared]:
         """What a mixin sets, found before it is edited."""

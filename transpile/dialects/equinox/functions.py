@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from ...facts.bindings.activity import bound
 from ...model.copy import clone
 from ...model.effects import Apply, Declare, New, Read, Support, Tie, Walk, Write
-from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
+from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.fresh_names import taken
 from ...model.names import is_own, root
 from ...model.node import Expression, Node, Statement
@@ -23,6 +23,7 @@ from ..parameters import add_by_place, add_keyword
 from ..reports import Reports
 from ..signature_decorators import refuse_decorated
 from ..threading import function_body
+from ..threading.extraction import binding
 from ..threading.module_changes import is_part_of_module
 from ..threading.probes import dry_run, is_dry
 from ..threading.result_names import Names
@@ -80,10 +81,7 @@ class Running(function_body.Running):
 
     def called(self, call: Call, target: Expression | None) -> Statement:
         self.done.add(call)
-        state = Name("state")
-        if self.plan.gives_state_alone(call):
-            return Assign([state], call)
-        return Assign([Display("tuple", [target or Name("_"), state])], call)
+        return binding(call, target, "state", self.plan.gives_state_alone(call))
 
     def tail(self, call: Call) -> bool:
         """Whether `return call` gives value and state as they come out of the call."""

@@ -8,7 +8,7 @@ self.act(x)              self.act.apply(params["act"], state["act"], x, key=key,
 
 from ...facts.values.lattice import element_of
 from ...model.effects import Apply, BoundMethod, Support, Unconverted
-from ...model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript
+from ...model.expressions import Attribute, Call, Constant, Dictionary, Name
 from ...model.node import Expression
 from ...model.positions import source_of
 from ...model.program import Function
@@ -18,10 +18,11 @@ from ..sharing.ties import below
 from ..threading.threaded import UPDATED, checkpointed, scanned
 from .callable_values import HandedOn
 from .conventions import Conventions
+from .given_arguments import give, state_given, without_state
 from .indirect_modules import is_given, lists_given, modules_given, runs_given
 from .leaf_nodes import UNKNOWN_PLACE
 from .loop_containers import two_kinds
-from .param_path import Path, is_above, is_unbound, module_of
+from .param_path import Path, is_above, module_of
 from .path_resolution import Paths
 from .plan import Plan, Words
 from .tied_params import TiedParams
@@ -74,7 +75,7 @@ class Calls:
             self.reports.report("taken-for-granted", call, UPDATED)
         if closure:
             if threads.takes:
-                self._give(call, [Name(self.words.state)])
+                give(call, [Name(self.words.state)])
             return
         module, again = self.module(call), checkpointed(call)
         path = self.paths.of(module) if module is not None else None
@@ -85,7 +86,7 @@ class Calls:
         uniform, runs = self.conventions.is_uniform(call), self.conventions.hands_on_state(call)
         if not threads.params and not threads.takes and not uniform:
             if self.conventions.is_container(call) and not is_given(call):
-                self._give(call, [Dictionary([])])  # the params of its items, which it always takes
+                give(call, [Dictionary([])])  # the params of its items, which it always takes
             return
         if path is None:
             self._refuse(call)
@@ -97,10 +98,7 @@ class Calls:
         given: list[Expression] = []
         if threads.params or uniform or runs:
             given.append(self._entry(path, module))
-        if threads.takes:
-            given.append(path.of(self.words.state))
-        elif uniform:
-            given.append(Dictionary([]))
+        given += state_given(threads, uniform, path.of(self.words.state))
         if again is not None:
             self._run_again(call, "apply" if uniform else "run" if runs else "", threads.mode)
         elif uniform or runs:
@@ -110,9 +108,9 @@ class Calls:
         elif not threads.known and threads.takes and is_above(call):  # of a mixin
             given.insert(0, call.function)
             call.function = Support("call")
-        self._give(call, given)
+        give(call, given)
         if uniform and not threads.takes:
-            call.wrap(lambda call: Subscript(call, Constant(0)))
+            without_state(call)
 
     def _run_again(self, call: Call, word: str, mode: bool) -> None:
         """What a checkpoint runs: all that it is given would be traced, also the mode."""
@@ -126,14 +124,6 @@ class Calls:
             partial = Attribute(Name("functools"), "partial")
             training = Name(self.words.training)
             again.wrap(lambda f: Call(partial, [f, training], [None, "training"]))
-
-    def _give(self, call: Call, given: list[Expression]) -> None:
-        """Put arguments in front of those of a call, self apart."""
-        at = int(is_unbound(call))
-        call.arguments[at:at] = given
-        call.keywords[at:at] = [None] * len(given)
-        call.adopt()
-        call.restate()
 
     def _arguments(self, call: Call) -> None:
         """Modules that a function is given have what they take with them."""
@@ -172,7 +162,7 @@ class Calls:
         if threads.mode:
             self._modes.append(call)
         call.function = Support("scan_layers")
-        self._give(call, [layers, self._entry(path, layers)])
+        give(call, [layers, self._entry(path, layers)])
 
 
 def without_scans(function: Function, conventions: Conventions) -> None:

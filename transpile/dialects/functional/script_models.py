@@ -10,7 +10,7 @@ y = net(x)              y, state = net(params, state, x, training=True)
 from ...facts.values.lattice import Module
 from ...model.edits import leave_out
 from ...model.effects import Key
-from ...model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript
+from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.names import dotted
 from ...model.node import Expression, Statement
 from ...model.program import File, Function
@@ -18,6 +18,7 @@ from ...model.statements import Assign
 from ..reports import Reports
 from ..scripts import ScriptModel
 from ..threading.script_state import ScriptStates
+from .given_arguments import give, state_given, without_state
 from .loop_containers import listed
 from .plan import Plan
 
@@ -74,19 +75,13 @@ def _write(model: ScriptModel, params: str, states: ScriptStates, plan: Plan) ->
     for call, mode in model.calls:
         one, runs = threads[call], plan.conventions.hands_on_state(call, threads[call])
         given: list[Expression] = [Name(params)] if one.params or call in uniform or runs else []
-        if one.takes:
-            given.append(Name(state))
-        elif call in uniform:
-            given.append(Dictionary([]))
+        given += state_given(one, call in uniform, Name(state))
         if call in uniform or runs:
             call.function = Attribute(call.function, "apply" if call in uniform else "run")
-        call.arguments[:0] = given
-        call.keywords[:0] = [None] * len(given)
-        call.adopt()
-        call.restate()
+        give(call, given)
         if one.draws:
             call.append(Key(), "key")
         if one.mode and mode:
             call.append(Constant(True), "training")
         if call in uniform and not one.takes:
-            call.wrap(lambda call: Subscript(call, Constant(0)))
+            without_state(call)

@@ -29,6 +29,13 @@ def parts_of(node: Expression) -> list[Expression]:
     return parts(node)
 
 
+def binding(call: Call, target: Expression | None, state: str, alone: bool) -> Assign:
+    """`target, state = call`; of what gives the state `alone`, `state = call`."""
+    if alone:
+        return Assign([Name(state)], call)
+    return Assign([Display("tuple", [target or Name("_"), Name(state)])], call)
+
+
 def is_target(target: Expression) -> bool:
     """Whether a target may stand beside the state: evaluating it does nothing."""
     if isinstance(target, Display):

@@ -7,15 +7,15 @@ print(net(x).shape)     →     y, state = net(x, state)
 from collections.abc import Iterable
 
 from ...model.effects import Write
-from ...model.expressions import Call, Display, Name
+from ...model.expressions import Call
 from ...model.fresh_names import taken
 from ...model.node import Expression, Node, Statement
 from ...model.program import File, Function
-from ...model.statements import Assign
 from .. import fresh_names
 from ..import_time import names_outside
 from ..reports import Reports
 from ..scripts import ScriptModel
+from .extraction import binding
 from .function_body import Plan
 from .result_names import Names
 from .state import Extraction
@@ -61,10 +61,7 @@ class ScriptStates:
         return node in self._left
 
     def called(self, call: Call, target: Expression | None) -> Statement:
-        state = Name(self._left.pop(call))
-        if self.plan.gives_state_alone(call):
-            return Assign([state], call)
-        return Assign([Display("tuple", [target or Name("_"), state])], call)
+        return binding(call, target, self._left.pop(call), self.plan.gives_state_alone(call))
 
     def tail(self, call: Call) -> bool:
         return False  # a script returns nothing

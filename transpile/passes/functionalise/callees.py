@@ -166,13 +166,10 @@ def _chain(frame: Frame, node: Expression) -> list[object]:
 def _is_given_back(frame: Frame, node: Call, subject: Expression) -> bool:
     """Let z follow in `w = relu_(z)`, of a function of the user's that is certain to return what it
     writes; whether that is so."""
-    current = frame.current
-    if not isinstance(current, Assign) or current.expression is not node or current.operator:
+    target, path = _stored_in(frame, node), frame.state.path(subject)
+    if not isinstance(target, Name) or path is None:
         return False
-    target, path = current.targets[0], frame.state.path(subject)
-    if len(current.targets) != 1 or not isinstance(target, Name):
-        return False
-    if path is None or frame.state.given_back(node) != frame.state.places(path):
+    if frame.state.given_back(node) != frame.state.places(path):
         return False
     if target.id != path and frame.is_read_later(path):
         frame.after.append(nodes.store(clone(subject), nodes.name(target.id)))
@@ -187,12 +184,9 @@ def _into_itself(
 ) -> bool:
     """Whether the result of a call that is certain to be what it writes is stored there:
     `self.w[i] = init_(self.w[i])`. Other names for it follow."""
-    current = frame.current
-    if not isinstance(current, Assign) or current.expression is not node or current.operator:
+    target = _stored_in(frame, node)
+    if target is None or not _returns_it(frame, node, name, summary):
         return False
-    if not _returns_it(frame, node, name, summary) or len(current.targets) != 1:
-        return False
-    target = current.targets[0]
     one, other = (spelled(stripped(n, frame.views)) for n in (target, subject))
     if one is None or one != other:
         return False
@@ -208,16 +202,13 @@ def _view_given_back(
     frame: Frame, node: Call, name: str, subject: Expression, summary: Summary
 ) -> bool:
     """Let `x[:, :2]` follow in `w = relu_(x[:, :2])`, where that is what comes back."""
-    current = frame.current
-    if not isinstance(current, Assign) or current.expression is not node or current.operator:
+    target = _stored_in(frame, node)
+    if not isinstance(target, Name) or not _returns_it(frame, node, name, summary):
         return False
-    target = current.targets[0]
     if not isinstance(subject, Subscript) or view_of(subject, frame.views) is None:
         return False
-    if not _returns_it(frame, node, name, summary) or len(current.targets) != 1:
-        return False
     base = written_path(frame, subject.object)
-    if not isinstance(target, Name) or base is None or base == target.id:
+    if base is None or base == target.id:
         return False
     if not frame.is_read_later(base) and not frame.reached(base):
         return True
@@ -226,6 +217,14 @@ def _view_given_back(
     frame.after[at:at] = rebind(frame, subject, nodes.name(target.id), node)  # others follow it
     frame.live = live
     return True
+
+
+def _stored_in(frame: Frame, node: Call) -> Expression | None:
+    """What alone the statement at hand stores a call in: `w = relu_(z)`."""
+    current = frame.current
+    if not isinstance(current, Assign) or current.expression is not node or current.operator:
+        return None
+    return current.targets[0] if len(current.targets) == 1 else None
 
 
 def _returns_it(frame: Frame, node: Call, name: str, summary: Summary) -> bool:

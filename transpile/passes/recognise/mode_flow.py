@@ -59,8 +59,8 @@ class ModeFlow:
         self.left: dict[str, Statement] = {}
         self.followed = True
         self._given = {p.name for p in function.parameters}
-        self._once, self._rebound = bound_once(function), rebound(function)
-        self._keeping = kept_parameters(function, scene.own)
+        self._once, self._fixed = bound_once(function), self._given - rebound(function)
+        self._keeping = kept_parameters(function, scene.own, self._fixed)
         self._saved: dict[str, str] = {}  # `was = self.training`
         self._saving: dict[str, Statement] = {}
         self._later: list[Modes] = []  # in which lambdas, and functions inside, are made
@@ -155,7 +155,7 @@ class ModeFlow:
         if path is None or begin is None:
             raise Unfollowed
         own = begin.id == self.scene.own
-        if not own and (begin.id not in self._given - self._rebound or "." in path):
+        if not own and (begin.id not in self._fixed or "." in path):
             raise Unfollowed
         return self._named(path)
 

@@ -1,11 +1,13 @@
 """What a mode is set of, as it is written: `backbone`, `self.net.bn`."""
 
+from collections.abc import Set
+
 from ...facts.values import lattice
 from ...facts.values.lattice import Module
 from ...model.classes import MODES
 from ...model.effects import Declare
 from ...model.expressions import Attribute, Call, Name, Subscript
-from ...model.names import dotted, rebound
+from ...model.names import dotted
 from ...model.node import Expression
 from ...model.program import Function
 from ...model.statements import Assign
@@ -15,9 +17,9 @@ from .context import Scene
 WALKS = frozenset("children modules named_children named_modules _modules __getattr__".split())
 
 
-def kept_parameters(function: Function, own: str | None) -> dict[str, str]:
-    """`self.backbone = backbone`: the parameters that are kept, by the path that they have then."""
-    given = {p.name for p in function.parameters} - rebound(function)
+def kept_parameters(function: Function, own: str | None, given: Set[str]) -> dict[str, str]:
+    """`self.backbone = backbone`: the parameters that are kept, of those that always stand for what
+    was `given`, by the path that they have then."""
     found: dict[str, str] = {}
     stored: list[str] = []
     for assign in function.nodes(Assign, Declare):

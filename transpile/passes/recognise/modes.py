@@ -7,8 +7,7 @@ The mode is one flag from outside: what constructors set of it is left out. What
 from ...facts.shapes.size_values import statement_of
 from ...facts.values.calls import is_super
 from ...facts.values.lattice import Module, Torch
-from ...model.classes import MODES, PLAIN_MODULE
-from ...model.constants import is_constant
+from ...model.classes import MODES, PLAIN_MODULE, mode_set
 from ...model.effects import Mode, Unconverted
 from ...model.expressions import Attribute, Call, Constant, Name, Starred
 from ...model.names import dotted, in_scope, is_docstring, is_target, text
@@ -128,21 +127,11 @@ def is_kept(scene: Scene, cls: Class, me: str, call: Call) -> bool:
     """`self.bn.eval()` in `train`, of what no class above runs: its methods know nothing of it."""
     function = call.function
     path = dotted(function.object) if isinstance(function, Attribute) else None
-    if path is None or not path.startswith(f"{me}.") or not _sets_eval(call):
+    if path is None or not path.startswith(f"{me}.") or mode_set(call) is not False:
         return False
     name, above = path.split(".")[1], list(scene.project.ancestors(cls))[1:]
     methods = [f for one in above for f in scene.project.methods(one).values()]
     return not any(n.name == name for f in methods for n in f.nodes(Attribute))
-
-
-def _sets_eval(call: Call) -> bool:
-    """`self.bn.eval()`, `self.bn.train(False)`"""
-    function = call.function
-    if not isinstance(function, Attribute) or function.name not in MODES:
-        return False
-    given = call.arguments[0] if call.arguments else None
-    off = is_constant(given, False)
-    return function.name == "eval" or function.name == "train" and off
 
 
 def mode_call(scene: Scene, call: Call) -> bool:
@@ -171,15 +160,11 @@ def mode_call(scene: Scene, call: Call) -> bool:
 def _raise_where_it_counts(scene: Scene, call: Call) -> bool:
     """Report, and raise where the model is in another mode than the one that is set: an `eval()`
     in a model that is evaluated is left out. False where that is not known."""
-    scope, given = scene.scope, call.arguments[0] if call.arguments else None
-    on = call.function.name == "train"  # type: ignore[attr-defined]
-    statement = statement_of(call)
-    if not isinstance(scope, Function) or scope.receiver != scene.own or statement is None:
+    scope, on, statement = scene.scope, mode_set(call), statement_of(call)
+    if not isinstance(scope, Function) or scope.receiver != scene.own:
         return False
-    if on and given is not None:
-        if not is_constant(given, False) and not is_constant(given, True):
-            return False
-        on = is_constant(given, True)
+    if statement is None or on is None:
+        return False
     scene.changes.report("module-mode", call, f"{text(call.function)}() is left out: {_MODE}")
     raised = ExpressionStatement(Unconverted("module-mode", source_of(call)))
     mode = Mode(Name(scene.own))
