@@ -123,6 +123,17 @@ net_out, state = net(x, state)
 print(tuple(net_out.shape))
 """,
     ),
+    "annotated": (
+        "net: nn.Module = Net(8)  # small\ny = net(x)\n",
+        """net: nn.Module = Net(8)  # small
+params = net.init(jax.random.key(0))
+state = net.init_state(jax.random.key(1))
+y, state = net(params, state, x, key=jax.random.key(2), training=True)
+""",
+        """net, state = eqx.nn.make_with_state(Net)(8, key=jax.random.key(0))  # small
+y, state = net(x, state, key=jax.random.key(1))
+""",
+    ),
     "in_a_loop": (
         "net = nn.Dropout(0.5)\nys = []\nfor _ in range(2):\n    ys.append(net(x))\n"
         "print(bool((ys[0] == ys[1]).all()))\n",

@@ -41,7 +41,9 @@ def _begin(model: ScriptModel, state: str, plan: Plan) -> None:
     draws = plan.signatures.of_outside(made).draws
     made.function.wrap(lambda cls: Call(expression("eqx.nn.make_with_state"), [cls]))
     _keyed(made, draws)
-    model.assign.targets[0].replace(Display("tuple", [Name(model.name), Name(state)]))
+    pair = Display("tuple", [Name(model.name), Name(state)])  # which takes no annotation
+    assert model.assign.expression is not None
+    model.block.substitute(model.assign, [Assign([pair], model.assign.expression)])
 
 
 def _keyed(call: Call, draws: bool) -> None:
