@@ -24,6 +24,7 @@ _NAMED = {  # methods that yield the names too
 def call(frame: Frame, module: Module, args: list[Argument]) -> Value:
     """The result of calling a submodule, joined over the classes that it may be of."""
     found: Value | None = None
+    held: Value | None = None  # asked once, of whichever containers it may be: they nest
     for ref in module.refs:
         if isinstance(ref, program.Class):
             forward = frame.facts.project.find(ref, "forward")
@@ -31,18 +32,24 @@ def call(frame: Frame, module: Module, args: list[Argument]) -> Value:
             result = plain if forward is None else functions.call_one(frame, forward, args)
             found = join(found, result)
         else:
-            found = join(found, _call_layer(frame, module, ref, args))
+            held = held or _call_held(frame, module, args)
+            found = join(found, held or _call_layer(frame, module, ref, args))
     if found is None or module.open:
         return found if isinstance(found, Tensor) else Tensor(assumed=True, dims=1)
     return found
 
 
-def _call_layer(frame: Frame, module: Module, layer: str, args: list[Argument]) -> Value:
-    facts = frame.facts
+def _call_held(frame: Frame, module: Module, args: list[Argument]) -> Value | None:
+    """The result of calling a container, by what it holds."""
     if module.items and isinstance(module.items[-1][1], Module):
         return _call_in_order(frame, module.items, args)
     if not module.items and isinstance(module.element, Module):
         return call(frame, module.element, args)
+    return None
+
+
+def _call_layer(frame: Frame, module: Module, layer: str, args: list[Argument]) -> Value:
+    facts = frame.facts
     definition = facts.rulebook.layer(layer)
     if definition is not None and definition.name != "Identity":
         given = flags(facts.results.call_parameters(definition), args)
