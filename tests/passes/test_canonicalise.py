@@ -124,6 +124,7 @@ FILES = {
     TRIED.format("from torch.nn.functional import _pad"): "",
     TRIED.format("from torch import irfft as autocast"): "class autocast:\n    pass\n",  # it has none today
     "try:\n    from torch._six import inf, nan\nexcept:\n    from torch import inf\n": "from torch import inf\n",
+    "try:\n    from torch import _assert\nexcept ImportError:\n    def _assert(a, b):\n        assert a, b\n": "from torch import _assert\n",
     "try:\n    from torch._six import inf, nan\nexcept:\n    from torch import inf\n\nprint(nan)\n": "",  # it has to be there
     "try:\n    from torch.nn.modules.linear import _LinearWithBias\nexcept ImportError:\n    _LinearWithBias = None\n": "_LinearWithBias = None\n",
     # a library on torch, which is not there: what it decides goes

@@ -34,7 +34,8 @@ _CONTEXTS = frozenset(
     "cuda.amp.custom_bwd inference_mode autograd.inference_mode no_grad set_grad_enabled".split()
 )
 
-_OF_LAYERS = re.compile(r"torch\.nn\.(functional\.)?[A-Za-z]\w*")  # these torch does not give up
+# These torch does not give up.
+_LASTING = re.compile(r"torch\.(nn\.(functional\.)?[A-Za-z]\w*|_assert)")
 _SWITCHES = frozenset(("torch.set_grad_enabled", "torch._C.set_grad_enabled"))
 
 
@@ -70,7 +71,7 @@ def without_stand_in(node: Try) -> None:
 def _is_there(scope: Scope, statement: Statement) -> bool:
     if isinstance(statement, Import):
         meant = [str(statement.meaning(name) or "") for name in statement.names]
-        return all(name in _CONTEXTS or _OF_LAYERS.fullmatch(name) for name in meant)
+        return all(name in _CONTEXTS or _LASTING.fullmatch(name) for name in meant)
     return isinstance(statement, Assign) and renames_context(scope, statement)
 
 
