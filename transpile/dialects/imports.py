@@ -152,10 +152,10 @@ def _goes(project: Project, file: File, statement: Import, name: Imported, used:
     if name.name == "*":
         return _is_torch(statement.meaning(name)) and statement.module not in project.files
     meant = "" if _is_own(project, statement, name) else statement.meaning(name)
-    reexported = file.path.name == "__init__.py" and not _is_torch(meant)
     if not _is_torch(meant):
         found = project.resolve(file, name.bound)
-        meant = found if isinstance(found, str) else ""
+        meant = found if isinstance(found, str) else ""  # by imports alone, through other files
+    reexported = file.path.name == "__init__.py" and not _is_torch(meant)
     spare = _is_torch(meant) or meant.partition(".")[0] == "abc"  # of what is no more abstract
     return spare and name.bound not in used and not reexported
 
