@@ -21,6 +21,7 @@ if jaxlib.__version__.startswith("0.10."):
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {flags}"
 jax.config.update("jax_disable_most_optimizations", True)
 torch.set_num_threads(1)  # two workers share two cores
+torch.compiler.set_stance("force_eager")  # torch.compile's own compiler takes half a minute
 # Looking through torch's and JAX's own objects for cycles, again and again, is a good part of what
 # thousands of conversions cost.
 gc.collect()

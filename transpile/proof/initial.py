@@ -9,7 +9,7 @@ from ..dialects.equinox import runtime as equinox
 from ..dialects.flax import runtime as flax
 from .checkpoints import from_torch
 from .equivalence import Report, Row
-from .weights import flatten, to_array
+from .weights import flatten, to_numpy
 
 DRAWS = 4000  # elements of a tensor compared by distribution
 SIGMAS = 6.0
@@ -87,7 +87,7 @@ def _arrays(module: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """The params and buffers of a torch module."""
     params = module.named_parameters(remove_duplicate=False)
     buffers = module.named_buffers(remove_duplicate=False)
-    return {k: to_array(v) for k, v in params}, {k: to_array(v) for k, v in buffers}
+    return {k: to_numpy(v) for k, v in params}, {k: to_numpy(v) for k, v in buffers}
 
 
 def _distribution(a: Any, b: Any) -> str:

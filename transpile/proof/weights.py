@@ -58,10 +58,14 @@ def to_array(tensor: Any) -> Any:
 
     if not hasattr(tensor, "detach"):
         return jnp.asarray(tensor)
+    found = jnp.asarray(to_numpy(tensor))
+    return found.astype(jnp.bfloat16) if str(tensor.dtype) == "torch.bfloat16" else found
+
+
+def to_numpy(tensor: Any) -> Any:
+    """A NumPy array with a tensor's values; in float32 where they are bfloat16."""
     tensor = tensor.detach().cpu().to_dense().resolve_conj().resolve_neg()
-    if str(tensor.dtype) == "torch.bfloat16":
-        return jnp.asarray(tensor.float().numpy()).astype(jnp.bfloat16)
-    return jnp.asarray(tensor.numpy())
+    return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
 
 
 def _fill(
