@@ -1,7 +1,17 @@
 """Layers that are built: `nn.Linear(3, 4, device=d)` is told nothing of placement."""
 
-from ...facts.values.class_values import named_classes
-from ...facts.values.lattice import NONE, PLACED, Class, Instance, Mapping, Torch, Value
+from ...facts.values.class_values import is_open, named_classes
+from ...facts.values.lattice import (
+    NONE,
+    PLACED,
+    Class,
+    Instance,
+    Mapping,
+    Static,
+    Torch,
+    Value,
+    is_anything,
+)
 from ...model.effects import New, Support
 from ...model.expressions import Attribute, Call
 from ...model.layers import layers
@@ -65,17 +75,44 @@ def _told_torch(node: Attribute) -> bool:
 
 def of_handed_class(c: Conversion, node: Call, value: Value) -> bool:
     """A layer of a class that is handed in, `norm(3, device=d)` of `norm=nn.LayerNorm`, is told
-    nothing of placement either; False of classes that may be the user's.
+    nothing of placement either; of classes that may be the user's none is told of a device, which
+    theirs have a default for: those of torch's that may stand there do not take it.
     """
+    told = [a for a in arguments_of(node) if a.keyword in PLACED and not isinstance(a.value, Torch)]
+    if not told:
+        return False
     classes = named_classes(value) if isinstance(value, Class) else frozenset()
     if not classes or not all(isinstance(one, str) for one in classes):
-        return False
-    told = [a for a in arguments_of(node) if a.keyword in PLACED]
-    dropped = {a.node for a in told if not isinstance(a.value, Torch)}
+        told = [a for a in told if _is_device(a) and _may_be_layer(c, value, classes)]
+    dropped = {a.node for a in told}
     if dropped:
         c.changes.change(node, lambda call: _without(call, dropped))
         c.visit_all(part for part in node.children() if part not in dropped)
     return bool(dropped)
+
+
+def _is_device(argument: Argument) -> bool:
+    value = argument.value
+    known = value == NONE or isinstance(value, Static) and value.type in ("", "device")
+    named = (dotted(argument.node) or "").rpartition(".")[2] == "device"
+    return argument.keyword == "device" and (known or named)
+
+
+def _may_be_layer(c: Conversion, value: Value, classes: frozenset[object]) -> bool:
+    """Whether what is called may be one of torch's layers, and none of the user's classes that it
+    may be needs a device."""
+    named = [one for one in classes if isinstance(one, ModuleClass)]
+    if classes and len(named) == len(classes) and not is_open(value):
+        return False
+    if not classes and not is_anything(value):
+        return False
+    project = c.facts.project
+    for cls in named or project.classes():
+        made = project.find(cls, "__init__")
+        for parameter in project.parameters(made) if made is not None else ():
+            if parameter.name == "device" and parameter.default is None:
+                return False
+    return True
 
 
 def of_partial(c: Conversion, node: Call, name: str) -> bool:
