@@ -53,7 +53,7 @@ class ProgramFacts:
 
     @cached_property
     def memory(self) -> Memory:
-        return Memory(self.calls, self.rulebook)
+        return Memory(self.calls, self.rulebook, self.stages)
 
     @cached_property
     def totality(self) -> Totality:

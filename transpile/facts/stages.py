@@ -71,6 +71,11 @@ class Stages:
         function = self.project.outermost(scope) if isinstance(scope, Function) else None
         return function in self.traced_functions
 
+    def in_constructor(self, scope: Scope) -> bool:
+        """Whether a constructor calls the code of a scope, and no forward pass does."""
+        function = self.project.outermost(scope) if isinstance(scope, Function) else None
+        return function in self.built and function not in self.traced_functions
+
     def _runs_own(self, function: Function) -> bool:
         """Whether a plain function builds a model and runs it: `net = Net(8)`, `net(x)`; not a
         loss, which is given arrays, and may be traced."""

@@ -7,6 +7,7 @@ from ...model.names import below
 from ...model.node import Expression, Node
 from ...model.program import File, Function
 from ..calls import Calls, Target
+from ..stages import Stages
 from ..values.computed_names import HOLE, pattern
 from ..values.lattice import External, Static
 from .access_paths import Paths, of
@@ -22,13 +23,18 @@ COMPUTED = "self.getattr"  # what holds the attributes of self with computed nam
 class Program:
     """What all functions share: their summaries, as far as they are known."""
 
-    def __init__(self, calls: Calls, spellings: Spellings) -> None:
-        self.calls, self.spellings = calls, spellings
+    def __init__(self, calls: Calls, spellings: Spellings, stages: Stages | None = None) -> None:
+        self.calls, self.spellings, self._stages = calls, spellings, stages
         self.project, self.values = calls.project, calls.values
         self.passed: dict[Function | Lambda, Passed] = {}
         self.samples: dict[Function | Lambda, dict[str, Expression]] = {}
         self.summaries: dict[Function | Lambda, Summary] = {}
         self.presence = Presence(self.project)
+
+    def is_built(self, scope: Function | File | Lambda) -> bool:
+        """Whether code runs while a model is built, and no forward pass runs it."""
+        known = self._stages is not None and not isinstance(scope, Lambda)
+        return known and self._stages.in_constructor(scope)  # type: ignore[union-attr, arg-type]
 
 
 class State:

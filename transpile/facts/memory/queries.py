@@ -11,6 +11,7 @@ from ...model.program import File, Function
 from ...model.rulebook import Rulebook
 from ...model.statements import Assign
 from ..calls import Calls
+from ..stages import Stages
 from . import summaries
 from .access_paths import of
 from .first_layers import may_begin, may_begin_in_place
@@ -27,8 +28,8 @@ Scope = Function | File
 class Memory:
     """Alias and escape analysis: flow-sensitive inside of functions, summaries between them."""
 
-    def __init__(self, calls: Calls, rulebook: Rulebook) -> None:
-        self.program = Program(calls, Spellings(rulebook))
+    def __init__(self, calls: Calls, rulebook: Rulebook, stages: Stages | None = None) -> None:
+        self.program = Program(calls, Spellings(rulebook), stages)
         self.spellings = self.program.spellings
         self.spellings.begins_in_place = lambda: self.begins_in_place
         self._states: dict[Scope, tuple[int, Solved]] = {}

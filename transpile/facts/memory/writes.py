@@ -21,6 +21,7 @@ from ..values.lattice import (
     Tensor,
     Torch,
     Value,
+    is_anything,
 )
 from . import indices
 from .access_paths import of
@@ -167,11 +168,16 @@ def writes_augmented(state: State, node: Assign) -> bool:
 
 def may_be_number(state: State, node: Assign) -> bool:
     """Whether what is augmented is rather a number than a tensor, which is bound anew: `n += 1`
-    after `n = x.item()`; `keep = 1 - p`, `mask = keep`, `mask += torch.rand(3, 1)`."""
+    after `n = x.item()`; `keep = 1 - p`, `mask = keep`, `mask += torch.rand(3, 1)`; a size of what
+    is built, of which nothing says more: `ratio = options.pop("ratio")`, `ratio /= 4`."""
     target, value = node.targets[0], node.expression
     known = of(target)
     if not isinstance(target, Name) or value is None:
         return False
+    operand = of(value)
+    sure = isinstance(operand, Tensor) and not operand.assumed
+    if is_anything(known) and not sure and state.program.is_built(state.scope):
+        return True
     if isinstance(known, Tensor) and not known.assumed and known.number is not False:
         return True
     if known == UNKNOWN and _bounds_slice(state, target.id):
