@@ -1,8 +1,7 @@
 """Arrays whose first value is made later, by a function that stands where torch made it.
 
 setattr(self, f"w{i}", Parameter(v))  setattr(self, f"w{i}", nn.Parameter(lambda key: v))
-nn.init.zeros_(m.bias)                nn.set_initializer(m, "bias", jax.nn.initializers.zeros)
-"""
+nn.init.zeros_(m.bias)                nn.set_initializer(m, "bias", jax.nn.initializers.zeros)"""
 
 from collections.abc import Callable
 
@@ -211,15 +210,16 @@ class PutOff(Form):
             inside = set(made.walk())
             names = (n for n in self.function.body.walk() if isinstance(n, Name))
             if not any(n.id == name and n not in inside for n in names):
-                if not any(map(self._builds, inside)):
+                if made.expression is None or not self._acts(made.expression):
                     take_out(made)
 
-    def _builds(self, node: Node) -> bool:
-        """Whether a call says how other arrays begin: `bound = fill(self.fc)`."""
+    def _acts(self, value: Expression) -> bool:
+        """Whether a value does more than to be one: it says how other arrays begin, `bound =
+        fill(self.fc)`, or takes something out of a dict."""
         conventions = self.plan.conventions
-        calls = isinstance(node, Call) and not isinstance(node, New)
-        targets = conventions.targets(node) if calls else None  # type: ignore[arg-type]
-        return any(map(conventions.is_builder, targets or ()))
+        calls = (n for n in value.walk() if isinstance(n, Call) and not isinstance(n, New))
+        builds = (conventions.is_builder(t) for c in calls for t in conventions.targets(c) or ())
+        return any(builds) or conventions.effects.acts(value)
 
     def _write(self, write: Write) -> None:
         target = write.target
