@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ...model.effects import Read
+from ...model.effects import Mode, Read
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Subscript
 from ...model.node import Expression, Node
-from ...model.operators import Binary, Compare, Unary
+from ...model.operators import Binary, Boolean, Compare, Unary
 from ...model.program import Class
 from ...model.project import Project
 from ..values.lattice import UNKNOWN, Module, Tensor, Value
@@ -41,11 +41,13 @@ def _children(node: Node) -> list[Node | None]:
 
 _FORMS: dict[type, Any] = {
     Attribute: lambda node, base: f"{base}.{node.name}",
+    Mode: lambda node, base: f"{base}.training",
     Subscript: lambda node, base, index: f"{base}[{index}]",
     Slice: lambda node, *parts: ":".join(parts),
     Display: lambda node, *parts: f"{node.kind}({', '.join(parts)})",
     Unary: lambda node, operand: f"({node.operator} {operand})",
     Binary: lambda node, left, right: f"({left} {node.operator} {right})",
+    Boolean: lambda node, left, right: f"({left} {node.operator} {right})",
     Compare: lambda node, *parts: f"({parts} {node.operators})",
     Call: lambda node, function, *parts: f"{function}({node.keywords}, {', '.join(parts)})",
 }

@@ -1,6 +1,7 @@
 """Calls of torch that update what they are given beside their result: the running statistics of
 `F.batch_norm`."""
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from ...model.constants import is_constant
 from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred
 from ...model.node import Expression, Statement
-from ...model.operators import Conditional
+from ...model.operators import Boolean, Compare, Conditional
 from ...model.statements import Assign, Block, If
 from . import nodes
 from .frame import Frame
@@ -115,8 +116,11 @@ def store_updates(frame: Frame, update: Update, node: Call) -> None:
     kept: list[Statement] = []
     for one, value in zip(update.written, new):
         kept += rebind(frame, one, clone(value), node)
-    if update.test is not None:
-        kept = [If(clone(update.test), Block(kept))]
+    tests = [] if update.test is None else [clone(update.test)]
+    if any(getattr(of(one), "none", False) for one in update.written):  # not tracked
+        tests.append(Compare([clone(new[0]), Constant(None)], ["is not"]))
+    if tests:
+        kept = [If(functools.reduce(_both, tests), Block(kept))]
     assign = node.parent
     function = clone(node.function)
     node.function.replace(function)
@@ -130,6 +134,10 @@ def store_updates(frame: Frame, update: Update, node: Call) -> None:
     node.replace(clone(result))
     frame.before.append(Assign([Display("tuple", [result, *new])], node))
     frame.before_with_followers(kept)
+
+
+def _both(left: Expression, right: Expression) -> Expression:
+    return Boolean(left, "and", right)
 
 
 def _names_one(assign: Assign) -> bool:
