@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from ...model import program
 from ...model.libraries import computes_with_torch
-from . import attributes, constructors, containers
+from . import attributes, constructors, containers, partials
 from .attribute_names import MEANS, OF_ARRAYS_ALONE
 from .computed_names import pattern
 from .frame import Argument, Frame
@@ -44,7 +44,7 @@ def call(frame: Frame, name: str, args: list[Argument]) -> Value:
     short = name.removeprefix("builtins.")
     if short == name:
         if name == "functools.partial":
-            return _partial(frame, args)
+            return partials.call(frame, args)
         if name.startswith("itertools.") and args:
             return Sequence(containers.gone_over(name, args))
         return _of_library(frame, name, [a.value for a in args])
@@ -277,21 +277,3 @@ def _of_numbers(frame: Frame, name: str, values: list[Value]) -> Static:
 def _may_be_number(value: Value) -> bool:
     number = isinstance(value, Static) and (value.wide or value != NUMPY)
     return number or value == UNKNOWN or isinstance(value, Method)
-
-
-def _partial(frame: Frame, args: list[Argument]) -> Value:
-    """`functools.partial` of a class makes what the class does; of a function one of arrays."""
-    rulebook, function = frame.facts.rulebook, _first(args)
-    name = function.ref if isinstance(function, Class) else None
-    if isinstance(function, Torch):
-        name = function.name
-    if isinstance(name, str) and rulebook.layer(name):
-        return Class(constructors.variant(frame, args[0].node, name, args[1:]))
-    if isinstance(function, Class):
-        constructors.fill(frame, function, args[1:])
-        return function
-    if not isinstance(function, Torch):
-        return UNKNOWN
-    rules = rulebook.find(function.name)
-    draws = bool(rules) and any(p.name == "key" for p in rules[0].parameters)
-    return FUNCTION if rules and not draws else UNKNOWN
