@@ -19,6 +19,7 @@ from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.project import Project
 from ..class_arguments import gives_module, is_of_handed_class
+from ..threading.call_targets import Targets
 from .program import Program
 
 
@@ -27,6 +28,7 @@ class Building(Program):
 
     def __init__(self, project: Project, facts: ProgramFacts, used: Iterable[str]) -> None:
         super().__init__(project, facts, used)
+        self._found = Targets(facts.modules, facts.effects)
         self.building = self._building()
         self._late = set(self._set_late())
 
@@ -101,7 +103,7 @@ class Building(Program):
             own = (self.modules.home(c).methods(c).get(above.name) for c in self.behind(call))
             return [f for f in [next(filter(None, own), None)] if f is not None]
         method = self.modules.of_layer(above)
-        return [] if method is None else [method]
+        return [method] if method is not None else self._found.of_name(call) or []
 
     def behind(self, call: Call) -> list[Class]:
         """The classes in which `super().f(x)` looks, in their order."""

@@ -185,9 +185,10 @@ class Plan(Building):
             cls, word = function.owner, self.takes[function]
             if cls is None or function.name == "__init__":
                 continue
-            if not self.modules.is_module(cls):
+            module = self.modules.is_module(cls)
+            if not module or word == "rngs":
                 self._take(self._beside.get(function, ()), word)
-            elif word == "rngs":
+            if module and word == "rngs":
                 homes = (self.modules.home(one).methods(one) for one in self.family(cls))
                 named = (methods.get(function.name) for methods in homes)
                 self._take((f for f in named if f is not None), word)

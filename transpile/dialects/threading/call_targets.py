@@ -30,7 +30,7 @@ class Targets:
             return several
         if found is None:
             above = self._above(call)
-            return self._of_name(call) if above is None else above
+            return self.of_name(call) if above is None else above
         functions = [function for function, _ in found]
         value = call.function.value
         if isinstance(value, FunctionValue):
@@ -71,7 +71,7 @@ class Targets:
         home = self.modules.home(value.owner)
         return list(home.overriding(value.owner, value.function.name))
 
-    def _of_name(self, call: Call) -> list[Function] | None:
+    def of_name(self, call: Call) -> list[Function] | None:
         """What a method of a module may run of which only the name is known: `self.q.active()`,
         of one of several classes, which may be known."""
         value = call.function.value
