@@ -238,7 +238,7 @@ def refuse(running: Running, building: bool, signatures: Signatures, reports: Re
     """Let the statements of a function raise that have no form."""
     function = running.function
     for node in list(function.nodes(Write, Walk, Tie, Declare)):
-        if isinstance(node, Write) and signatures.is_state_read(node.target):
+        if isinstance(node, Write) and signatures.is_state(node.target):
             continue
         if isinstance(node, Declare) and building:
             continue
@@ -254,7 +254,11 @@ def refuse(running: Running, building: bool, signatures: Signatures, reports: Re
         elif not running.begun(call):
             reports.unconverted("state-in-constructor", call, _BEGUN)
     for call in () if building else list(function.nodes(Apply, Call)):
-        if not signatures.filling.isdisjoint(signatures.targets(call) or ()):
+        runs, around = set(signatures.targets(call) or ()), call.parent
+        settled = bool(runs) and runs <= signatures.settling
+        if settled and isinstance(around, ExpressionStatement) and isinstance(around.parent, Block):
+            around.parent.remove(around)  # what it sets is there already, and stays
+        elif runs & signatures.filling:
             reports.unconverted("parameter-write", call, _AGAIN)
     for assign in () if building else function.nodes(Assign):
         if any(map(is_part_of_module, assign.targets)):

@@ -167,7 +167,7 @@ class Conventions(Signatures):
 
     # --- arrays -----------------------------------------------------------------------------------
 
-    def is_state(self, array: Expression) -> bool:
+    def is_state(self, array: Node) -> bool:
         """Whether an array changes while the model runs, or only a checkpoint can fill it."""
         if isinstance(array, Read) and array.kind in (BUFFER, MIXED):
             return array.name in self.stateful or self.names.is_buffer(array)
@@ -219,11 +219,11 @@ class Conventions(Signatures):
         return all(f in self.initialisers for f in family if f in self.functions)
 
     def _is_late(self, function: Function) -> bool:
-        """Whether a method has to run where the constructor calls it: what it reads is another
-        thing later, or a walk comes after it."""
+        """Whether a method has to run where it is called: its order counts, or others call it."""
         me, changing = function.receiver, self.unsettled.of(function.owner)
         reads = (n for n in function.nodes(Attribute) if type(n) is Attribute)
-        if any(n.name in changing and dotted(n.object) == me for n in reads):
+        late = any(n.name in changing and dotted(n.object) == me for n in reads)
+        if late or self.walked.is_called(function):
             return True
         walked = self.walked.is_inside(function.owner) or self.walked.is_before_walk(function)
         return fills_others(function, me) and walked

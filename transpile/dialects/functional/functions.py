@@ -154,7 +154,7 @@ class Running(function_body.Running):
     def _refuse(self) -> None:
         """What only a constructor can do."""
         for node in list(self.function.nodes(Write, Walk, Tie, Declare, New)):
-            if isinstance(node, Write) and self.conventions.is_state_read(node.target):
+            if isinstance(node, Write) and self.conventions.is_state(node.target):
                 continue
             if isinstance(node, New) and not self.plan.makes_arrays(node):
                 continue

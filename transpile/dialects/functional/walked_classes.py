@@ -11,6 +11,7 @@ from ...facts.values.lattice import Module
 from ...model.constants import is_none
 from ...model.effects import Apply, Walk, Write
 from ...model.expressions import Attribute, Call
+from ...model.names import root
 from ...model.node import Expression, Node
 from ...model.program import Class, Function
 from ..threading.module_changes import is_applied
@@ -24,18 +25,24 @@ class Walked:
         self.signatures, self.modules = signatures, signatures.modules
         self._all = False  # something is walked over whose class is not known
         self._inside: set[Class] = set()
-        for function in signatures.functions:
-            for node in (
-                function.nodes(Walk, Apply, Call) if function in signatures.building else ()
-            ):
+        self._called: set[Function] = set()  # methods that something else calls of a module
+        for function in (f for f in signatures.functions if f in signatures.building):
+            for node in function.nodes(Walk, Apply, Call):
                 if (walked := self._over(node)) is not None and self._gives(node):
                     self._below(walked.value, function.owner)
+                if isinstance(node, Call) and isinstance(node.function, Attribute):
+                    if not _is_held(node.function.object, function):
+                        self._called.update(signatures.targets(node) or ())
 
     def is_inside(self, cls: Class | None) -> bool:
         """Whether a module of a class may be part of one that is walked over."""
         if cls is None or self.modules.is_library(cls):
             return False
         return self._all or cls in self._inside
+
+    def is_called(self, method: Function) -> bool:
+        """Whether a function that builds calls a method of a module that it does not hold."""
+        return method in self._called
 
     def is_before_walk(self, method: Function) -> bool:
         """Whether a walk comes after a call of a method, in what calls it."""
@@ -95,6 +102,13 @@ class Walked:
             for value in field.values if field.kind == SUBMODULE else ():
                 if not is_none(value):
                     yield from _classes(value.value)
+
+
+def _is_held(module: Expression, function: Function) -> bool:
+    """Whether it is `self`, or a module below: `self.head` of `self.head.begin()`; or `super()`."""
+    name = root(module)
+    own = function.receiver if function.owner is not None else None
+    return isinstance(module, Call) or name is not None and name.id == own
 
 
 def _classes(value: object) -> Iterator[Class | str | None]:

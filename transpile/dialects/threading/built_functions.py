@@ -2,12 +2,17 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
+from ...facts.array_paths import WRITING, arrays_written
+from ...facts.modules import Modules
 from ...facts.stages import Stages
 from ...facts.values.lattice import Module
-from ...model.effects import Apply
-from ...model.expressions import Call
+from ...model.effects import BUFFER, MIXED, PARAM, Apply, Key, Read, Write
+from ...model.expressions import Attribute, Call
+from ...model.names import dotted
+from ...model.operators import asks_for_none
 from ...model.program import Function
 
+_LIKE = frozenset(f"jnp.{name}_like" for name in ("zeros", "ones", "empty", "full"))
 Targets = Callable[[Call], list[Function] | None]
 Asked = Callable[[Function], bool]
 
@@ -19,15 +24,16 @@ def only_built(
     makes: Asked,
     fills: Asked,
 ) -> set[Function]:
-    """`begin`: functions that are known to be such; `makes`: whether a function builds modules,
-    whoever calls it; `fills`: whether it does so where one that builds calls it, whoever else does:
+    """`functions`: all but forward passes; `begin`: those that are known to be such; `makes`:
+    whether a function builds modules, whoever calls it; `fills`: whether it does so where one that
+    builds calls it, whoever else does:
 
         def reset_parameters(self):         # of a layer, which its constructor calls
             nn.init.zeros_(self.weight)
         def reset_parameters(self):         # of a model of such layers, which nobody calls
             self.layer.reset_parameters()
     """
-    own = [f for f in functions if f.name not in ("__call__", "forward")]
+    own = list(functions)
     begin = begin | {f for f in own if f.name == "__init__" and f.owner is not None or makes(f)}
     while True:
         found = _called_by(begin, own, callers)
@@ -36,6 +42,59 @@ def only_built(
         if not more:
             return found
         begin |= more
+
+
+def is_call(function: Function, modules: Modules) -> bool:
+    """Whether a function is what the call of a module runs."""
+    owner, named = function.owner, function.name in ("__call__", "forward")
+    return named and owner is not None and modules.is_module(owner)
+
+
+def of_constants(
+    own: Iterable[Function],
+    functions: Iterable[Function],
+    callers: Mapping[Function, set[Function]],
+    begin: set[Function],
+) -> set[Function]:
+    """Methods that give buffers the values that they have for good, by sizes alone:
+
+        def _init_buffers(self):            # reset_parameters calls it, and a constructor that
+            self.index.copy_(torch.arange(self.size))
+        def init_non_persistent(self):      # as may the user, who gets the same
+            self._init_buffers()
+
+    `own`: the functions that no forward pass runs. Nothing else writes these buffers.
+    """
+    building = begin | {f for f in own if f.name == "__init__" and f.owner is not None}
+    while more := {f for f in own if f not in building and callers.get(f, set()) & building}:
+        building |= more
+    spare = {f for f in own if f.owner is not None and not callers.get(f)}
+    writers: dict[str, set[Function]] = {}
+    for function in functions:
+        for statement in function.nodes(*WRITING):
+            for read in arrays_written(statement):
+                writers.setdefault(read.name, set()).add(function)
+    known = {f for f in building if callers.get(f, set()) <= building | spare and _is_fixed(f)}
+    begun = {f for f in building if f.name == "__init__"}
+    constant = {name for name, fs in writers.items() if fs <= known | begun}
+    return {f for f in known if all(f not in fs or n in constant for n, fs in writers.items())}
+
+
+def _is_fixed(function: Function) -> bool:
+    """Whether what a method writes into buffers follows from sizes: it draws nothing, and reads no
+    array's values."""
+    if len(function.parameters) > 1 or function.nodes(Key):
+        return False
+    for read in function.nodes(Read):
+        if read.kind not in (PARAM, BUFFER, MIXED):
+            continue
+        around = read.parent
+        measured = isinstance(around, Attribute) and around.name in ("shape", "dtype", "ndim")
+        measured = measured or isinstance(around, Call) and dotted(around.function) in _LIKE
+        written = isinstance(around, Write) and around.target is read
+        if not (written or measured or asks_for_none(around)):
+            return False
+    return True
 
 
 def _called_by(

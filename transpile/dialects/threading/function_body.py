@@ -118,7 +118,7 @@ class Running(keys.Form):
     def takes(self, node: Node) -> bool:
         if isinstance(node, Call):
             return self.conventions.of_call(node).takes
-        return self.conventions.is_state_read(node)
+        return self.conventions.is_state(node)
 
     def tail(self, call: Call) -> bool:
         """Whether `return call` gives value and state as they come out of the call."""

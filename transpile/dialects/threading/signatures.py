@@ -19,7 +19,7 @@ from ...model.program import Class, Function, within
 from ...model.project import Project
 from ...model.statements import Assign
 from ..scripts import script_functions
-from .built_functions import only_built
+from .built_functions import is_call, of_constants, only_built
 from .call_targets import Targets
 from .module_changes import Changes
 from .reachable import reached
@@ -91,14 +91,11 @@ class Signatures:
     def _is_asked(self, call: Call) -> bool:
         return is_threaded(call) or bool(self.found.computed(call))
 
-    def is_state(self, array: Expression) -> bool:
+    def is_state(self, array: Node) -> bool:
         """Whether an array changes while the model runs."""
         if not isinstance(array, Read):  # a param under the name that a walk binds
             return False
         return array.kind in (BUFFER, MIXED) and array.name in self.written
-
-    def is_state_read(self, node: Node) -> bool:
-        return isinstance(node, Read) and self.is_state(node)
 
     def targets(self, call: Call) -> list[Function] | None:
         """What a call may run, methods of classes below included; None if that is not known."""
@@ -128,21 +125,23 @@ class Signatures:
 
     def _only_built(self, callers: dict[Function, set[Function]]) -> set[Function]:
         begin = {f for f in self.functions if f.owner is None and self.changes.parameter(f)}
-        return only_built(self.functions, callers, begin, self.makes, self.fills)
+        own = [f for f in self.functions if not is_call(f, self.modules)]
+        begun = [f for f in own if not self._stages.in_forward(f)]
+        self.settling = of_constants(begun, self.functions, callers, begin)
+        return only_built(own, callers, begin, self.makes, self.fills)
 
     def makes(self, function: Function) -> bool:
         """Whether a function builds modules, whoever calls it."""
         return False
 
     def fills(self, function: Function) -> bool:
-        """Whether a method of the user's, that a constructor calls, is its alone whoever else calls
-        it: it gives the params of its module values, or what the module holds, and no forward pass
-        runs it."""
+        """Whether a method that a constructor calls is its alone, whoever else calls it: it says
+        what its module holds, or the values of params or constants; no forward pass runs it."""
         owner = function.owner
         if owner is None or self._is_layers(function) or not self.modules.is_module(owner):
             return False
         if self._keeps(function) or self._stages.in_forward(function):
-            return False
+            return function in self.settling
         return any(self.is_filled(s, function) for s in function.nodes(Write, Declare, Assign))
 
     def is_filled(self, statement: Node, method: Function) -> bool:

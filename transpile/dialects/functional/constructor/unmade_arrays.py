@@ -214,7 +214,8 @@ class Building:
 
     def _read(self, node: Read) -> None:
         around = node.parent
-        if node.kind == CONSTANT:
+        fixed = node.kind == "buffer" and not self.plan.conventions.is_state(node)
+        if node.kind == CONSTANT or fixed:
             constant(node, self.plan, self.function)
         elif asks_for_none(around):
             missing = around.operators[0] in ("is", "==")
@@ -223,8 +224,6 @@ class Building:
             _has(node, node.object, Constant(node.name))
         elif _is_array(around):
             _has(around, node.object, Constant(node.name))
-        elif not self.plan.conventions.is_state(node) and node.kind == "buffer":
-            constant(node, self.plan, self.function)
         elif is_measured(node):
             measure(node)
         else:
