@@ -44,6 +44,8 @@ NAMES = [
     ("f", "from b import f", {"x__b": "def f(): pass", "y__b": "def f(): pass"}, "b.f"),
     ("b", "from parts import b", {"core__parts__b": ""}, "parts.b"),
     ("b", "from parts import b", {"core__parts__init": "", "core__parts__b": ""}, "core/parts/b.py"),
+    ("b", "from parts import b", {"parts__init": "from .b import b", "parts__b": "def b(): pass"}, "parts/b.py:b"),
+    ("b", "from parts import b", {"parts__init": "from . import b", "parts__b": ""}, "parts/b.py"),
     ("dataclass", "from dataclasses import dataclass", {"x__dataclasses": "def dataclass(): pass"}, "dataclasses.dataclass"),
     ("f", "from b import f", {"b": "from a import f"}, "b.f"),
 ]

@@ -159,8 +159,7 @@ class Project(Classes, Functions):
         return None
 
     def by_star(self, file: File, seen: frozenset[File] = frozenset()) -> set[str]:
-        """The names that `from .parts import *` binds in a file to what the other one imports, and
-        `from torch.nn import *` to what rules know."""
+        """The names that stars bind in a file, to what other files import or to what rules know."""
         others = [self.files[star] for star in self.names[file].stars if star in self.files]
         others = [other for other in others if other not in seen]
         names = {name for other in others for name in self.names[other].imports}
@@ -177,13 +176,14 @@ class Project(Classes, Functions):
         """A file by its dotted name, or what is defined in one; None if not the project's."""
         if name in seen:
             return None
-        if name in self.files:
-            return self.files[name]
+        here = name in self.files  # and may bind a name that it has: `from .vit import vit`
         head, _, tail = name.rpartition(".")
         if head in self.files and (head or name.startswith(".")):
             found = self.definition(self.files[head], tail, seen | {name})
-            if found is not None or head:
+            if found is not None and not (here and isinstance(found, str)) or head and not here:
                 return found
+        if here:
+            return self.files[name]
         # absolute imports of a package whose own directory is converted: pkg.sub.mod for sub/mod.py
         first, _, rest = name.partition(".")
         if first == self.package and first and rest and "." not in rest and rest not in self.files:
