@@ -9,7 +9,7 @@ from typing import Any
 
 from ..facts.modules import SUBMODULE
 from ..facts.values.class_values import is_class_or_maker
-from ..facts.values.lattice import UNKNOWN, Module
+from ..facts.values.lattice import UNKNOWN, Module, Sequence
 from ..model.effects import Declare, Key, New, Support
 from ..model.expressions import (
     Attribute,
@@ -71,14 +71,21 @@ def is_wanted(call: Expression) -> bool:
 
 
 def gives_module(function: Function) -> bool:
-    """Whether a function builds a module for others: it returns one, or one among others."""
+    """Whether a function builds a module for others: it returns one, or one among others,
+    `stages.append((name, nn.Sequential(*blocks)))`."""
     found = (n.expression for n in function.walk() if isinstance(n, Return))
     return any(
-        isinstance(part.value, Module)
+        _holds_module(part.value)
         for given in found
         for part in (given.elements if isinstance(given, Display) else [given])
         if part is not None
     )
+
+
+def _holds_module(value: Any) -> bool:
+    if isinstance(value, Sequence):
+        return any(map(_holds_module, [value.element, *(value.items or ())]))
+    return isinstance(value, Module)
 
 
 def _bound(function: Function) -> set[str]:
