@@ -120,7 +120,8 @@ def _kind(scene: Scene, kinds: Kinds, target: Expression, value: Expression) -> 
     if kinds.is_wrapped(scene.cls, name):
         if part or known in (UNKNOWN, NONE) or is_function(known):
             return SUBMODULE
-    if known == NONE and isinstance(held, Module) and not held.is_self:
+    made = known == UNKNOWN and isinstance(value, Call)  # `norm(n)` beside `nn.Sequential()`
+    if (known == NONE or made) and isinstance(held, Module) and not held.is_self:
         return SUBMODULE
     kind = kinds.of(scene.cls, name)
     elsewhere = isinstance(value, Attribute) and own_name(value, scene.own) is None
