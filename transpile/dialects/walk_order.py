@@ -8,7 +8,7 @@ from ..facts.values.lattice import Function as FunctionValue
 from ..facts.values.lattice import Module, Value
 from ..model.constants import is_none
 from ..model.edits import block_of
-from ..model.effects import PARAM, Declare, Write
+from ..model.effects import Declare, Write
 from ..model.expressions import Attribute, Call, Comprehension, Constant, ForClause, Name
 from ..model.names import dotted, is_docstring, is_own, root, statements, target_names
 from ..model.node import Expression, Node
@@ -128,9 +128,7 @@ def _unplace(function: Function, me: str, kinds: tuple[str, ...]) -> None:
 
 
 def _stored(statement: Node, kinds: tuple[str, ...]) -> tuple[Node | None, Expression | None]:
-    """What is made of an array or module of self, and with which value."""
-    if isinstance(statement, Write) and PARAM in kinds:
-        return statement.target, statement.value
+    """What is made an array or module of self, and with which value."""
     if isinstance(statement, Declare) and statement.kind in kinds:
         return statement.targets[0], statement.expression
     return None, None
