@@ -6,11 +6,13 @@ from ...facts.array_paths import WRITING, arrays_written
 from ...facts.modules import Modules
 from ...facts.stages import Stages
 from ...facts.values.lattice import Module
-from ...model.effects import BUFFER, MIXED, PARAM, Apply, Key, Read, Write
-from ...model.expressions import Attribute, Call
+from ...model.effects import BUFFER, MIXED, PARAM, Apply, Declare, Key, Read, Write
+from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.names import dotted
+from ...model.node import Statement
 from ...model.operators import asks_for_none
 from ...model.program import Function
+from ...model.statements import Assign, Block, ExpressionStatement, For, If, Pass
 
 _LIKE = frozenset(f"jnp.{name}_like" for name in ("zeros", "ones", "empty", "full"))
 Targets = Callable[[Call], list[Function] | None]
@@ -68,16 +70,31 @@ def of_constants(
     building = begin | {f for f in own if f.name == "__init__" and f.owner is not None}
     while more := {f for f in own if f not in building and callers.get(f, set()) & building}:
         building |= more
-    spare = {f for f in own if f.owner is not None and not callers.get(f)}
     writers: dict[str, set[Function]] = {}
     for function in functions:
         for statement in function.nodes(*WRITING):
             for read in arrays_written(statement):
                 writers.setdefault(read.name, set()).add(function)
-    known = {f for f in building if callers.get(f, set()) <= building | spare and _is_fixed(f)}
+    known = {f for f in building if _only_fills(f) and _is_fixed(f)}
     begun = {f for f in building if f.name == "__init__"}
     constant = {name for name, fs in writers.items() if fs <= known | begun}
     return {f for f in known if all(f not in fs or n in constant for n, fs in writers.items())}
+
+
+def _only_fills(function: Function) -> bool:
+    """Whether a method does nothing but write buffers of its module, and set fields of it."""
+    writes = function.nodes(Write)
+    kinds = {w.target.kind for w in writes if isinstance(w.target, Read)}
+    inner = (n for n in function.body.walk() if isinstance(n, Statement))
+    return bool(writes) and kinds <= {BUFFER, MIXED} and all(map(_is_plain, inner))
+
+
+def _is_plain(statement: Statement) -> bool:
+    if isinstance(statement, ExpressionStatement):
+        return isinstance(statement.expression, Constant)
+    if isinstance(statement, Assign):
+        return isinstance(statement, Declare) or all(isinstance(t, Name) for t in statement.targets)
+    return isinstance(statement, (Write, If, For, Block, Pass))
 
 
 def _is_fixed(function: Function) -> bool:
