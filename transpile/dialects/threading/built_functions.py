@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 
 from ...facts.array_paths import WRITING, arrays_written
+from ...facts.effects import EffectsOf
 from ...facts.modules import Modules
 from ...facts.stages import Stages
 from ...facts.values.lattice import Module
@@ -57,6 +58,7 @@ def of_constants(
     functions: Iterable[Function],
     callers: Mapping[Function, set[Function]],
     begin: set[Function],
+    effects: EffectsOf,
 ) -> set[Function]:
     """Methods that give buffers the values that they have for good, by sizes alone:
 
@@ -76,6 +78,7 @@ def of_constants(
             for read in arrays_written(statement):
                 writers.setdefault(read.name, set()).add(function)
     known = {f for f in building if _only_fills(f) and _is_fixed(f)}
+    known = {f for f in known if effects.host(f.body) is None}  # NumPy draws from a generator
     begun = {f for f in building if f.name == "__init__"}
     constant = {name for name, fs in writers.items() if fs <= known | begun}
     return {f for f in known if all(f not in fs or n in constant for n, fs in writers.items())}

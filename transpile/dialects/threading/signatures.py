@@ -127,7 +127,7 @@ class Signatures:
         begin = {f for f in self.functions if f.owner is None and self.changes.parameter(f)}
         own = [f for f in self.functions if not is_call(f, self.modules)]
         begun = [f for f in own if not self._stages.in_forward(f)]
-        self.settling = of_constants(begun, self.functions, callers, begin)
+        self.settling = of_constants(begun, self.functions, callers, begin, self.effects)
         return only_built(own, callers, begin, self.makes, self.fills)
 
     def makes(self, function: Function) -> bool:
@@ -135,8 +135,8 @@ class Signatures:
         return False
 
     def fills(self, function: Function) -> bool:
-        """Whether a method that a constructor calls is its alone, whoever else calls it: it says
-        what its module holds, or the values of params or constants; no forward pass runs it."""
+        """Whether a method that a constructor calls is its alone, and no forward pass runs it: it
+        says what its module holds, or the values of params or constants."""
         owner = function.owner
         if owner is None or self._is_layers(function) or not self.modules.is_module(owner):
             return False
