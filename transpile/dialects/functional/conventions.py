@@ -111,23 +111,25 @@ class Conventions(Signatures):
 
     def is_builder(self, function: Function) -> bool:
         """Whether a function builds modules, or says how arrays begin: it runs with __init__."""
-        if function not in self._builders:
-            self._builders[function] = False  # while it is found out
-            self._builders[function] = self._is_builder(function)
-        return self._builders[function]
+        return function in self._builders
 
-    def _is_builder(self, function: Function) -> bool:
-        if function in self.initialisers or function not in self.building:
-            return False
+    def _found_builders(self) -> set[Function]:
+        own = self.building - self.initialisers.keys()
+        given = {f: [c for c in f.nodes(Apply, Call) if modules_given(c)] for f in own}
+        found = set(filter(self._begins, own))
+        while more := {f for f in own - found if self._ran(given[f]) & found}:
+            found |= more
+        return found
+
+    def _ran(self, calls: Iterable[Call]) -> set[Function]:
+        return {target for call in calls for target in self.targets(call) or ()}
+
+    def _begins(self, function: Function) -> bool:
         plain = [n for n in function.nodes(New) if isinstance(n.value, Instance)]  # Normal(0, 1)
-        if function.name == "__init__" or len(function.nodes(*BUILDS)) > len(plain):
-            return True
-        runs = any(isinstance(a.function.value, Module) for a in function.nodes(Apply))
+        begins = function.name == "__init__" or len(function.nodes(*BUILDS)) > len(plain)
+        begins |= any(isinstance(a.function.value, Module) for a in function.nodes(Apply))
         calls = function.nodes(Apply, Call)
-        if runs or any(is_applied(c) or self.initialised(c) or grows_list(c) for c in calls):
-            return True
-        given = [call for call in calls if modules_given(call)]
-        return any(self.is_builder(target) for call in given for target in self.targets(call) or ())
+        return begins or any(is_applied(c) or self.initialised(c) or grows_list(c) for c in calls)
 
     def makes(self, function: Function) -> bool:
         read = any(isinstance(d, Name) and d.id == "property" for d in function.decorators)
@@ -189,7 +191,6 @@ class Conventions(Signatures):
 
     def _solve(self) -> None:
         self.roots = Roots((f for f in self.functions if f not in self.building), self.modules)
-        self._builders: dict[Function, bool] = {}
         self.inside = frozenset(f for f in self.functions if is_inside(f))
         self.stateful = self.written | unmade(self.functions, self.written, self.effects)
         self.presence = Presence(self.modules, self.functions, self.stateful)
@@ -199,6 +200,7 @@ class Conventions(Signatures):
         self.initialisers = {f: kind for f, kind in found.items() if not self._is_late(f)}
         while unlike := {f for f in self.initialisers if not self._is_alike(f)}:
             self.initialisers = {f: k for f, k in self.initialisers.items() if f not in unlike}
+        self._builders = self._found_builders()
         self._refused: set[Call] | None = None  # while it is found out
         self._unplaced: dict[Call, bool] = {}  # whether it was refused whenever it was asked
         super()._solve()
@@ -223,10 +225,8 @@ class Conventions(Signatures):
         me, changing = function.receiver, self.unsettled.of(function.owner)
         reads = (n for n in function.nodes(Attribute) if type(n) is Attribute)
         late = any(n.name in changing and dotted(n.object) == me for n in reads)
-        if late or self.walked.is_called(function):
-            return True
         walked = self.walked.is_inside(function.owner) or self.walked.is_before_walk(function)
-        return fills_others(function, me) and walked
+        return late or self.walked.is_called(function) or walked and fills_others(function, me)
 
     def _of_nodes(self, nodes: Iterable[Node], function: Function) -> Threads:
         if self.is_builder(function):
