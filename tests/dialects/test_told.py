@@ -626,3 +626,10 @@ def test_a_queue_that_a_model_keeps_is_told(target, way):
     text += "        return sum(self.q) + x\n\n    def put(self, x):\n        self.q.append(self.fc(x))\n"
     (found,), _, _ = engine.convert([given(HEAD + text)], "", target)
     assert [d.id for d in found.diagnostics] == told
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_sizes_that_a_constructor_computes_are_taken_for_numbers(target):
+    x = torch.randn(3, 4, dtype=torch.float64)
+    told = ["taken-for-granted", "taken-for-granted"]
+    verify(program("sizes_taken_for_numbers"), "Net", "", [x], target, told)
