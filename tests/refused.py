@@ -102,7 +102,6 @@ REFUSED: dict[str, list[str]] = {
         "programs/test_optional_params.py::test_a_number_is_no_param[under the name of an argument-True]",
     ],
     "a package with several of these": [
-        "test_packages.py::test_package[placement]",
         "test_packages.py::test_package[resets]",
     ],
     "a class that makes a number of its base a param, tags arrays, or moves a buffer": [
