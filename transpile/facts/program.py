@@ -63,6 +63,14 @@ class ProgramFacts:
     def choosing(self) -> Choosing:
         return choosing(self.project, self.modules)
 
+    @cached_property
+    def needing_devices(self) -> frozenset[Class]:
+        """The classes whose constructors have to be told of a device."""
+        project = self.project
+        made = ((cls, project.find(cls, "__init__")) for cls in project.classes())
+        asked = ((cls, p) for cls, f in made if f is not None for p in project.parameters(f))
+        return frozenset(cls for cls, p in asked if p.name == "device" and p.default is None)
+
     def stage(self, scope: Scope) -> str | None:
         """When the code of a scope runs: "traced", "building", "host" or "import"."""
         return self.stages.stage(scope)

@@ -255,8 +255,7 @@ def refuse(running: Running, building: bool, signatures: Signatures, reports: Re
             reports.unconverted("state-in-constructor", call, _BEGUN)
     for call in () if building else list(function.nodes(Apply, Call)):
         runs, around = set(signatures.targets(call) or ()), call.parent
-        settled = bool(runs) and runs <= signatures.settling
-        settled = settled and not any(f.nodes(Declare) for f in runs)
+        settled = runs and runs <= signatures.settling and not any(f.nodes(Declare) for f in runs)
         if settled and isinstance(around, ExpressionStatement) and isinstance(around.parent, Block):
             around.parent.remove(around)  # what it sets is there already, and stays
         elif runs & signatures.filling:

@@ -7,6 +7,7 @@ Detached            lax.stop_gradient(x)
 Put                 x.at[i].set(v)
 """
 
+from ...facts.shapes.asked_shapes import is_measured
 from ...facts.values.lattice import Module
 from ...model.constants import is_none
 from ...model.copy import clone
@@ -35,7 +36,7 @@ from ..threading.param_writers import listing
 from . import number_params
 from .computed_names import Computed
 from .constants import constant
-from .constructor.shape_only import is_measured, measure
+from .constructor.shape_only import measure
 from .indirect_modules import is_listed
 from .loop_containers import going_over_run, listed
 from .optional_arrays import listed_entry, may_lack
@@ -233,8 +234,7 @@ class Leaves:
         elif asks_for_none(around):
             words = {"is": "not in", "is not": "in", "==": "not in", "!=": "in"}
             if self.plan.conventions.presence.is_unset(node):
-                entry = Call(Attribute(entries, "get"), [Constant(node.name)])
-                node.replace(entry)
+                node.replace(Call(Attribute(entries, "get"), [Constant(node.name)]))
                 return
             around.replace(Compare([Constant(node.name), entries], [words[around.operators[0]]]))
         elif node.kind == MIXED and node.name in self.plan.numbers | self.plan.plain_numbers:

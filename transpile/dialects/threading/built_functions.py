@@ -1,33 +1,32 @@
 """Which functions run while a model is built alone."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ...facts.array_paths import WRITING, arrays_written
 from ...facts.effects import EffectsOf
 from ...facts.modules import Modules
+from ...facts.shapes.asked_shapes import is_measured
 from ...facts.stages import Stages
 from ...facts.values.lattice import Module
 from ...model.effects import BUFFER, MIXED, PARAM, Apply, Declare, Key, Read, Write
-from ...model.expressions import Attribute, Call, Constant, Name
-from ...model.names import dotted
+from ...model.expressions import Call, Constant, Name
 from ...model.node import Statement
 from ...model.operators import asks_for_none
 from ...model.program import Function
 from ...model.statements import Assign, Block, ExpressionStatement, For, If, Pass
 
-_LIKE = frozenset(f"jnp.{name}_like" for name in ("zeros", "ones", "empty", "full"))
 Targets = Callable[[Call], list[Function] | None]
 Asked = Callable[[Function], bool]
 
 
 def only_built(
-    functions: Iterable[Function],
+    own: Sequence[Function],
     callers: Mapping[Function, set[Function]],
     begin: set[Function],
     makes: Asked,
     fills: Asked,
 ) -> set[Function]:
-    """`functions`: all but forward passes; `begin`: those that are known to be such; `makes`:
+    """`own`: all but forward passes; `begin`: those that are known to be such; `makes`:
     whether a function builds modules, whoever calls it; `fills`: whether it does so where one that
     builds calls it, whoever else does:
 
@@ -36,7 +35,6 @@ def only_built(
         def reset_parameters(self):         # of a model of such layers, which nobody calls
             self.layer.reset_parameters()
     """
-    own = list(functions)
     begin = begin | {f for f in own if f.name == "__init__" and f.owner is not None or makes(f)}
     while True:
         found = _called_by(begin, own, callers)
@@ -80,8 +78,7 @@ def of_constants(
     known = {f for f in building if _only_fills(f) and _is_fixed(f)}
     known = {f for f in known if effects.host(f.body) is None}  # NumPy draws from a generator
     begun = {f for f in building if f.name == "__init__"}
-    constant = {name for name, fs in writers.items() if fs <= known | begun}
-    return {f for f in known if all(f not in fs or n in constant for n, fs in writers.items())}
+    return known.difference(*(fs for fs in writers.values() if not fs <= known | begun))
 
 
 def _only_fills(function: Function) -> bool:
@@ -109,10 +106,8 @@ def _is_fixed(function: Function) -> bool:
         if read.kind not in (PARAM, BUFFER, MIXED):
             continue
         around = read.parent
-        measured = isinstance(around, Attribute) and around.name in ("shape", "dtype", "ndim")
-        measured = measured or isinstance(around, Call) and dotted(around.function) in _LIKE
         written = isinstance(around, Write) and around.target is read
-        if not (written or measured or asks_for_none(around)):
+        if not (written or is_measured(read) or asks_for_none(around)):
             return False
     return True
 

@@ -1,7 +1,6 @@
 """Calls of torch that update what they are given beside their result: the running statistics of
 `F.batch_norm`."""
 
-import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,11 +115,12 @@ def store_updates(frame: Frame, update: Update, node: Call) -> None:
     kept: list[Statement] = []
     for one, value in zip(update.written, new):
         kept += rebind(frame, one, clone(value), node)
-    tests = [] if update.test is None else [clone(update.test)]
+    test: Expression | None = None if update.test is None else clone(update.test)
     if any(getattr(of(one), "none", False) for one in update.written):  # not tracked
-        tests.append(Compare([clone(new[0]), Constant(None)], ["is not"]))
-    if tests:
-        kept = [If(functools.reduce(_both, tests), Block(kept))]
+        there = Compare([clone(new[0]), Constant(None)], ["is not"])
+        test = there if test is None else Boolean(test, "and", there)
+    if test is not None:
+        kept = [If(test, Block(kept))]
     assign = node.parent
     function = clone(node.function)
     node.function.replace(function)
@@ -134,10 +134,6 @@ def store_updates(frame: Frame, update: Update, node: Call) -> None:
     node.replace(clone(result))
     frame.before.append(Assign([Display("tuple", [result, *new])], node))
     frame.before_with_followers(kept)
-
-
-def _both(left: Expression, right: Expression) -> Expression:
-    return Boolean(left, "and", right)
 
 
 def _names_one(assign: Assign) -> bool:

@@ -106,13 +106,8 @@ def _may_be_layer(c: Conversion, value: Value, classes: frozenset[object]) -> bo
         return False
     if not classes and not is_anything(value):
         return False
-    project = c.facts.project
-    for cls in named or project.classes():
-        made = project.find(cls, "__init__")
-        for parameter in project.parameters(made) if made is not None else ():
-            if parameter.name == "device" and parameter.default is None:
-                return False
-    return True
+    needing = c.facts.needing_devices
+    return needing.isdisjoint(named) if named else not needing
 
 
 def of_partial(c: Conversion, node: Call, name: str) -> bool:

@@ -7,6 +7,7 @@ self.weight = nn.Parameter(layer.weight * 2)   params["weight"] = layer["weight"
 
 from typing import Any
 
+from ....facts.shapes.asked_shapes import is_measured
 from ....facts.values.lattice import UNKNOWN
 from ....model.copy import clone
 from ....model.edits import block_of
@@ -19,7 +20,6 @@ from ....model.operators import Compare, asks_for_none
 from ....model.program import Function
 from ....model.statements import Assign, Block
 from .init_methods import METHODS
-from .shape_only import is_measured
 
 
 def draw_lent(function: Function) -> None:

@@ -1,7 +1,8 @@
 """Arrays whose first value is made later, by a function that stands where torch made it.
 
 setattr(self, f"w{i}", Parameter(v))  setattr(self, f"w{i}", nn.Parameter(lambda key: v))
-nn.init.zeros_(m.bias)                nn.set_initializer(m, "bias", jax.nn.initializers.zeros)"""
+nn.init.zeros_(m.bias)                nn.set_initializer(m, "bias", jax.nn.initializers.zeros)
+"""
 
 from collections.abc import Callable
 
@@ -214,8 +215,7 @@ class PutOff(Form):
                     take_out(made)
 
     def _acts(self, value: Expression) -> bool:
-        """Whether a value does more than to be one: it says how other arrays begin, `bound =
-        fill(self.fc)`, or takes something out of a dict."""
+        """Whether a value does more than to be one: `bound = fill(self.fc)`, `d.pop("kind")`."""
         conventions = self.plan.conventions
         calls = (n for n in value.walk() if isinstance(n, Call) and not isinstance(n, New))
         builds = (conventions.is_builder(t) for c in calls for t in conventions.targets(c) or ())

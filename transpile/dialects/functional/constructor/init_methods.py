@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from ....facts.modules import SUBMODULE
+from ....facts.shapes.asked_shapes import is_measured
 from ....model.constants import is_none
 from ....model.copy import clone
 from ....model.edits import block_of
@@ -28,7 +29,7 @@ from ..path_resolution import Paths
 from ..plan import Plan, Words
 from ..tied_params import TiedParams, given_up
 from .events import copied, declares_none
-from .shape_only import is_measured, measure
+from .shape_only import measure
 
 METHODS = {PARAM: "init", "buffer": "init_state"}
 

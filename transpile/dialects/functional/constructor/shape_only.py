@@ -1,6 +1,7 @@
 """Arrays of which a constructor asks the shape and dtype alone: they need not be made for that."""
 
 from ....facts.memory.indices import number
+from ....facts.shapes.asked_shapes import asked_of_row
 from ....model.copy import clone
 from ....model.effects import Declare, Read, Support
 from ....model.expressions import (
@@ -14,12 +15,9 @@ from ....model.expressions import (
     Subscript,
 )
 from ....model.names import dotted, rebound, root
-from ....model.node import Expression, Node
+from ....model.node import Expression
 from ....model.program import Function
 
-_ASKED = frozenset(("shape", "dtype", "ndim", "size"))
-_MEASURING = frozenset(("fan_in_and_fan_out", "numel"))
-_LIKE = frozenset("jnp.zeros_like jnp.ones_like jnp.empty_like jnp.full_like".split())
 _OF_SIZES = frozenset("jnp.zeros jnp.ones jnp.empty jnp.full".split())
 
 
@@ -65,7 +63,7 @@ def like(node: Read) -> Call:
 def measure(node: Read) -> None:
     """Ask the module for what `is_measured`: `w[0].size` is `math.prod(w.shape[1:])`."""
     around, made = node.parent, like(node)
-    asked = _of_row(around)
+    asked = asked_of_row(around)
     if asked is None:
         node.replace(made)
         return
@@ -73,24 +71,3 @@ def measure(node: Read) -> None:
     asked.replace(
         shape if asked.name == "shape" else Call(Attribute(Name("math"), "prod"), [shape])
     )
-
-
-def _of_row(node: Node | None) -> Attribute | None:
-    """`w[0].shape`"""
-    asked = node.parent if isinstance(node, Subscript) and number(node.index) is not None else None
-    return asked if isinstance(asked, Attribute) and asked.name in ("shape", "size") else None
-
-
-def is_measured(node: Read) -> bool:
-    """Whether its shape alone is asked for, or a function is given it that asks for no more."""
-    around = node.parent
-    if isinstance(around, Subscript) and around.object is node:
-        return _of_row(around) is not None
-    if isinstance(around, Attribute) and around.name in _ASKED:
-        return True
-    word = around.function if isinstance(around, Call) else None
-    if isinstance(word, Support):
-        return word.name in _MEASURING
-    if isinstance(around, Call) and dotted(word) in _LIKE:
-        return around.arguments[0] is node
-    return isinstance(word, Name) and word.id == "len"

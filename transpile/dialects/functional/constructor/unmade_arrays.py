@@ -7,6 +7,7 @@ self.modules()               nn.modules(self)
 
 from typing import TypeGuard
 
+from ....facts.shapes.asked_shapes import is_measured
 from ....facts.values.attribute_names import PARAMETERS, WALKS
 from ....facts.values.container_aliases import container_classes
 from ....facts.values.lattice import Function as FunctionValue
@@ -47,7 +48,7 @@ from ..indirect_modules import is_given
 from ..loop_containers import going_over
 from ..plan import Plan
 from .init_methods import draws
-from .shape_only import is_measured, measure
+from .shape_only import measure
 
 DRAWN = frozenset(("jax.random.normal", "jax.random.uniform"))
 _KEPT = "a method that takes params, a key or the mode is kept, and has none of them"
