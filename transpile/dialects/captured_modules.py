@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from ..facts.modules import Modules
-from ..facts.values.lattice import LAMBDA, External, Functions, Module, Value, classes_of, is_param
+from ..facts.values.class_values import functions_of
+from ..facts.values.lattice import LAMBDA, External, Functions, Module, classes_of, is_param
 from ..facts.values.lattice import Class as ClassValue
 from ..facts.values.lattice import Function as Bound
 from ..model.effects import BoundMethod, Declare, New, Read, Support, Write
@@ -172,13 +173,7 @@ def _keeps(function: Function, name: str, seen: frozenset[Function] = frozenset(
 
 def _called(call: Call) -> set[Function]:
     """The functions of the project that a call is known to run."""
-    return {one.function for one in _several(call.function.value)}
-
-
-def _several(value: Value | None) -> list[Bound]:
-    """The user's functions that a value may be."""
-    several = value.several if isinstance(value, Functions) else (value,)
-    return [one for one in several if isinstance(one, Bound)]
+    return {one.function for one in functions_of(call.function.value)}
 
 
 def _kept(method: Function, modules: Modules) -> Iterator[Expression]:
@@ -236,7 +231,7 @@ def _is_bound(node: Expression, modules: Modules) -> bool:
         one.owner is not None
         and modules.is_module(one.owner)
         and not modules.project.is_static(one.function)
-        for one in _several(node.value)
+        for one in functions_of(node.value)
     )
 
 

@@ -8,15 +8,14 @@ from collections.abc import Callable, Iterator
 from ..facts.calls import Target
 from ..facts.modules import Modules
 from ..facts.program import ProgramFacts
-from ..facts.values.class_values import is_class_or_maker
+from ..facts.values.class_values import functions_of, is_class_or_maker
 from ..facts.values.lattice import Class as ClassValue
-from ..facts.values.lattice import Function as FunctionValue
 from ..facts.values.lattice import Instance
 from ..model.effects import BUFFER, PARAM, Declare, Key, New, NewArray
 from ..model.expressions import Attribute, Call, Name
 from ..model.names import dotted
 from ..model.node import Expression, Node, Statement
-from ..model.operators import Compare
+from ..model.operators import Compare, Conditional
 from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign
@@ -58,16 +57,25 @@ def _sets_arrays(function: Function) -> bool:
 
 def _kept(project: Project) -> Iterator[tuple[Name, Function]]:
     """Plain functions by name where they are values; a call, an assignment and a comparison know
-    what the name is."""
+    what the name is, and so does one of a choice, `f = noisy if on else plain`."""
     for name in (n for file in project.ordered for n in file.walk() if isinstance(n, Name)):
-        if (
-            isinstance(name.value, FunctionValue)
-            and name.value.owner is None
-            and not isinstance(name.parent, (Call, Assign, Compare, Function, Class))
-            and not is_class_or_maker(getattr(name.parent, "value", None))
-            and name.value.function.nearest(Function) is None
-        ):
-            yield name, name.value.function
+        for value in functions_of(name.value):
+            chosen = _choice(name)
+            if (
+                value.owner is None
+                and not isinstance(chosen.parent, (Call, Assign, Compare, Function, Class))
+                and not is_class_or_maker(getattr(name.parent, "value", None))
+                and value.function.nearest(Function) is None
+            ):
+                yield name, value.function
+
+
+def _choice(node: Expression) -> Expression:
+    """The whole choice that a function is one side of, where all of its sides are known."""
+    around = node.parent
+    if isinstance(around, Conditional) and functions_of(around.value):
+        return _choice(around)
+    return node
 
 
 def drawn_apart(facts: ProgramFacts) -> Iterator[Expression]:

@@ -8,10 +8,10 @@ from typing import Any, TypeGuard
 
 from ...facts.calls import applied
 from ...facts.program import ProgramFacts
-from ...facts.values.class_values import makers_of
+from ...facts.values.class_values import functions_of, makers_of
 from ...facts.values.lattice import Function as FunctionValue
+from ...facts.values.lattice import Functions, classes_of
 from ...facts.values.lattice import Module as ModuleValue
-from ...facts.values.lattice import classes_of
 from ...model.effects import New, Read, Support, Write
 from ...model.expressions import Attribute, Call, Starred
 from ...model.names import dotted
@@ -96,6 +96,8 @@ class Building(Program):
             return [f for f in found if f is not None]
         if isinstance(value, FunctionValue):
             return [value.function, *self.modules.instead(value)]
+        if isinstance(value, Functions):
+            return [one.function for one in value.ordered]
         above = call.function
         if ran := applied(self.modules.project, above):
             return [function for pair in ran for function in pair if function is not None]
@@ -115,14 +117,11 @@ class Building(Program):
         at = next((i for i, c in enumerate(lineage) if c.name == named), 0)
         return lineage[at + 1 :]
 
-    def handed(self, call: Call) -> list[tuple[Expression, Function]]:
-        """The functions of the program that a call is given as values: `net.apply(init)`."""
+    def handed(self, call: Call) -> list[tuple[Expression, list[Function]]]:
+        """What a call is given that is a function of the program, or one of several:
+        `net.apply(init)`."""
         given = [a.expression if isinstance(a, Starred) else a for a in call.arguments]
-        return [
-            (argument, argument.value.function)
-            for argument in given
-            if isinstance(argument.value, FunctionValue)
-        ]
+        return [(a, [f.function for f in found]) for a in given if (found := functions_of(a.value))]
 
     def builds(self, call: Call) -> bool:
         """Whether a call builds a module: `conv(3, 4)`, of a class that a constructor is given,

@@ -31,6 +31,7 @@ from .checkpoints import checkpoint
 from .containers import taken_out
 from .control import scan_layers
 from .evaluation import drawn_in_training
+from .handed_functions import handed
 from .layers import DEFAULTS, HANDED, KEPT, LEFT_OUT, METHODS, ORDERED, RENAMED, REPLACED, UNWRITTEN
 from .lowering import Lowering, nnx
 from .program import DETERMINISTIC, RUNNING_AVERAGE, dotted_read
@@ -169,18 +170,6 @@ def call(low: Lowering, node: Call) -> None:
         handed(low, node)
         walked(low, node)
         taken_out(low, node)
-
-
-def handed(low: Lowering, node: Call) -> None:
-    """`functools.partial(init, rngs=rngs)`: a function that draws, as a value."""
-    for argument, function in low.plan.handed(node):
-        if function in low.plan.takes:
-            low.edits.wrap(argument, _partial(low.plan.takes[function], low.rngs(node)))
-
-
-def _partial(word: str, given: Expression) -> Callable[[Expression], Call]:
-    partial = Attribute(Name("functools"), "partial")
-    return lambda function: Call(partial, [function, given], [None, word])
 
 
 def key(low: Lowering, node: Key) -> None:

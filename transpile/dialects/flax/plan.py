@@ -175,7 +175,7 @@ class Plan(Building):
                     found.made.append(node)
                 if not isinstance(node, New):
                     found.calls.append((node, self.targets(node)))
-                found.handed.extend(f for _, f in self.handed(node))
+                found.handed.extend(f for _, several in self.handed(node) for f in several)
         return found
 
     def _join(self) -> None:
@@ -200,13 +200,14 @@ class Plan(Building):
 
     @functools.cached_property
     def _beside(self) -> dict[Function, set[Function]]:
-        """The other functions that some call of a function may run instead."""
+        """The other functions that some call of a function may run, or be given, instead."""
         found: dict[Function, set[Function]] = {}
-        for call in (n for file in self.project.ordered for n in file.walk()):
-            together = self.targets(call) if isinstance(call, Call) else ()
-            if len(together) > 1:
-                for function in together:
-                    found.setdefault(function, set()).update(together)
+        calls = (n for file in self.project.ordered for n in file.walk() if isinstance(n, Call))
+        for call in calls:
+            for together in (self.targets(call), *(several for _, several in self.handed(call))):
+                if len(together) > 1:
+                    for function in together:
+                        found.setdefault(function, set()).update(together)
         return found
 
 

@@ -19,6 +19,13 @@ def makers_of(value: Value | None) -> list[Function]:
     return Functions(found).ordered
 
 
+def functions_of(value: Value | None) -> list[Function]:
+    """The functions of the user's that a value may be, where all are known."""
+    if isinstance(value, Functions):
+        return value.ordered
+    return [value] if isinstance(value, Function) else []
+
+
 def is_class_or_maker(value: Value | None) -> bool:
     """Whether it is a class or a function, and which of them only the run tells."""
     return isinstance(value, Class) and bool(makers_of(value))
