@@ -4,6 +4,7 @@
     nn.LayerNorm.forward(self, x)            super().forward(x), of the first base
     setattr(self, "a", m)                    self.a = m
     self.add_module("a", m),                 self.add_module("a", m)
+    self.add_module(*pair)                   self.add_module(pair[0], pair[1])
     self.__setattr__("a", m)                 self.a = m
     self.__dict__["a"] = m                   self.a = m, in constructors
     self.__dict__.update(d)                  for k, v in dict(d).items(): setattr(self, k, v)

@@ -58,6 +58,20 @@ def by_function(call: Call) -> Call:
     return Call(Name("setattr"), [call.function.object, *call.arguments])  # type: ignore[attr-defined]
 
 
+def adds_pair(call: Call) -> bool:
+    """`self.add_module(*stage)`, a name and a module."""
+    given = call.arguments[0] if len(call.arguments) == 1 else None
+    added = isinstance(call.function, Attribute) and call.function.name == "add_module"
+    spread = isinstance(given, Starred) and not given.double
+    return added and spread and isinstance(given.expression, Name)  # type: ignore[union-attr]
+
+
+def of_pair(call: Call) -> Call:
+    """`self.add_module(stage[0], stage[1])`"""
+    pair = call.arguments[0].expression  # type: ignore[attr-defined]
+    return Call(call.function, [Subscript(clone(pair), Constant(at)) for at in (0, 1)])
+
+
 def wraps(scope: Scope, node: Expression, own: str | None) -> bool:
     """`weight_norm(self.fc)`: torch changes the layer in place, to one around it."""
     if own is None or not isinstance(node, Call) or not node.arguments:

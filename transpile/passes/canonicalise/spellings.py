@@ -10,9 +10,11 @@ from ...model.operators import Binary, Compare
 from ...model.statements import Assign, Delete, ExpressionStatement, For
 from .by_name import (
     absent,
+    adds_pair,
     asked,
     by_function,
     is_cast,
+    of_pair,
     plain_call,
     set_by_name,
     sets_by_method,
@@ -173,6 +175,7 @@ _SPELLINGS: dict[type[Node], tuple[Spelling, ...]] = {
             lambda c: asked(c.function.object, c.arguments[0]),
         ),
         _of(lambda at, c: sets_by_method(c), by_function),
+        _of(lambda at, c: adds_pair(c), of_pair),
         _of(lambda at, c: _walks_table(c), walk),
     ),
 }
