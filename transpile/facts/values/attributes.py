@@ -8,7 +8,7 @@ from ...model import program
 from ...model.expressions import Attribute
 from ...model.libraries import canonical
 from ..definite_assignment import sets
-from . import distributions, functions
+from . import class_fields, distributions, functions
 from .assignments import local_name
 from .attribute_names import PROPERTIES, tells_tensor
 from .computed_names import may_be
@@ -68,7 +68,8 @@ def attribute(frame: Frame, node: Attribute, env: Env) -> Value:
             return NUMPY
     if base == UNKNOWN and isinstance(node.object, Attribute) and is_of_modules(frame, node):
         return Method(Module(open=True), name)  # `self.bias.get_bias()`, of one of several
-    return Method(base, name)
+    held = class_fields.named(frame, name) if base == UNKNOWN else None
+    return held or Method(base, name)
 
 
 def torch_name(frame: Frame, name: str) -> Torch:

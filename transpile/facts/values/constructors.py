@@ -7,7 +7,7 @@ from typing import Any
 
 from ...model import program
 from ...model.node import Expression
-from . import containers, functions
+from . import class_fields, containers, functions
 from .call_flags import flags, usual_flags
 from .class_values import makers_of
 from .frame import Argument, Frame
@@ -104,6 +104,8 @@ def _of_class(frame: Frame, ref: program.Class, args: list[Argument]) -> Value:
         functions.bind_arguments(frame, constructor, args)
         functions.note_call(frame, constructor)
     if not facts.project.is_module(ref):
+        if constructor is None:
+            class_fields.note(frame, ref, args)
         return Object(ref) if facts.project.is_plain(ref) else UNKNOWN
     if constructor is None:
         containers.fill_own(frame, ref, args)

@@ -19,7 +19,7 @@ from .lattice import NONE, REFUSED, UNKNOWN, Mapping, Module, Sequence, Tensor, 
 from .summaries import Results
 
 _JOINS: dict[str, Any] = {
-    **dict.fromkeys(("parameters", "handed", "dynamic", "assumed", "grown"), join_tables),
+    **dict.fromkeys(("parameters", "handed", "dynamic", "assumed", "grown", "fields"), join_tables),
     **dict.fromkeys(("names", "wrapped", "makers", "any grown"), either),
 }
 DEEPEST = 5  # how deep lists and containers are known
