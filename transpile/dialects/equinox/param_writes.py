@@ -8,8 +8,7 @@ m.i, m.f = i, -1                m = nn.with_field(m, "i", i)
 
 from __future__ import annotations
 
-from ...facts.values.lattice import NONE, Module, Tensor
-from ...model.constants import is_none
+from ...facts.values.lattice import NONE
 from ...model.control_flow import Cond, Loop, Repeat, Scan, leave_to_python
 from ...model.copy import clone
 from ...model.edits import block_of, leave_out
@@ -34,6 +33,7 @@ from ..reports import Reports
 from ..sharing.ties import below
 from ..threading.iteration_counts import at_start
 from ..threading.module_changes import child_set, is_applied, is_part_of_module, sets_on_module
+from .field_writes import is_leaf, may_be_none
 from .loop_bodies import freezes, is_read_below
 from .loops import Loops
 from .module_lists import (
@@ -197,18 +197,12 @@ class Changing:
         assert isinstance(target, Attribute)
         if assign.operator or not self.places.has(target):
             return None
-        if isinstance(target, Read) or isinstance(assign.expression.value, (Tensor, Module)):
-            return self.places.store(target, assign.expression, self._may_be_none(target))
+        modules = self.plan.modules
+        if isinstance(target, Read) or is_leaf(target, assign.expression, modules):
+            return self.places.store(target, assign.expression, may_be_none(target, modules))
         # what is no array is static, and no leaf of a tree
         given = [clone(target.object), Constant(target.name), assign.expression]
         return self.places.store(target.object, Call(Support("with_field"), given))
-
-    def _may_be_none(self, target: Attribute) -> bool:
-        """Whether an attribute of a module is None until it is set, and no node of a tree."""
-        owner, modules = target.object.value, self.plan.modules
-        classes = modules.classes_of(owner.refs) if isinstance(owner, Module) else []
-        fields = [own for c in classes if (own := modules.fields(c).get(target.name)) is not None]
-        return target.name == "bias" or any(is_none(v) for own in fields for v in own.values)
 
     # --- calls of what changes a module -----------------------------------------------------------
 
