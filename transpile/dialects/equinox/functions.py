@@ -255,7 +255,11 @@ def refuse(running: Running, building: bool, signatures: Signatures, reports: Re
             reports.unconverted("state-in-constructor", call, _BEGUN)
     for call in () if building else list(function.nodes(Apply, Call)):
         runs, around = set(signatures.targets(call) or ()), call.parent
-        settled = runs and runs <= signatures.settling and not any(f.nodes(Declare) for f in runs)
+        settled = (
+            runs
+            and runs <= signatures.by_sizes.for_good
+            and not any(f.nodes(Declare) for f in runs)
+        )
         if settled and isinstance(around, ExpressionStatement) and isinstance(around.parent, Block):
             around.parent.remove(around)  # what it sets is there already, and stays
         elif runs & signatures.filling:

@@ -1,6 +1,7 @@
 """Which functions run while a model is built alone."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from ...facts.array_paths import WRITING, arrays_written
 from ...facts.effects import EffectsOf
@@ -9,8 +10,8 @@ from ...facts.shapes.asked_shapes import is_measured
 from ...facts.stages import Stages
 from ...facts.values.lattice import Module
 from ...model.effects import BUFFER, MIXED, PARAM, Apply, Declare, Key, Read, Write
-from ...model.expressions import Call, Constant, Name
-from ...model.node import Statement
+from ...model.expressions import Call, Constant, Display, Name
+from ...model.node import Expression, Statement
 from ...model.operators import asks_for_none
 from ...model.program import Function
 from ...model.statements import Assign, Block, ExpressionStatement, For, If, Pass
@@ -51,22 +52,29 @@ def is_call(function: Function, modules: Modules) -> bool:
     return named and owner is not None and modules.is_module(owner)
 
 
-def of_constants(
-    own: Iterable[Function],
-    functions: Iterable[Function],
-    callers: Mapping[Function, set[Function]],
-    begin: set[Function],
-    effects: EffectsOf,
-) -> set[Function]:
-    """Methods that give buffers the values that they have for good, by sizes alone:
+class BySizes(NamedTuple):
+    """Methods that give buffers their first values, by sizes alone, and no forward pass others:
 
         def _init_buffers(self):            # reset_parameters calls it, and a constructor that
             self.index.copy_(torch.arange(self.size))
         def init_non_persistent(self):      # as may the user, who gets the same
             self._init_buffers()
 
-    `own`: the functions that no forward pass runs. Nothing else writes these buffers.
-    """
+    `for_good`: those of them whose buffers nothing else writes."""
+
+    first: set[Function]
+    for_good: set[Function]
+
+
+def by_sizes(
+    own: Iterable[Function],
+    functions: Iterable[Function],
+    callers: Mapping[Function, set[Function]],
+    begin: set[Function],
+    effects: EffectsOf,
+) -> BySizes:
+    """The methods that give buffers values by sizes alone; `own`: the functions that no forward
+    pass runs."""
     building = begin | {f for f in own if f.name == "__init__" and f.owner is not None}
     while more := {f for f in own if f not in building and callers.get(f, set()) & building}:
         building |= more
@@ -78,7 +86,9 @@ def of_constants(
     known = {f for f in building if _only_fills(f) and _is_fixed(f)}
     known = {f for f in known if effects.host(f.body) is None}  # NumPy draws from a generator
     begun = {f for f in building if f.name == "__init__"}
-    return known.difference(*(fs for fs in writers.values() if not fs <= known | begun))
+    first = known.difference(*(fs for fs in writers.values() if not fs <= begun.union(known, own)))
+    for_good = first.difference(*(fs for fs in writers.values() if not fs <= known | begun))
+    return BySizes(first, for_good)
 
 
 def _only_fills(function: Function) -> bool:
@@ -93,8 +103,14 @@ def _is_plain(statement: Statement) -> bool:
     if isinstance(statement, ExpressionStatement):
         return isinstance(statement.expression, Constant)
     if isinstance(statement, Assign):
-        return isinstance(statement, Declare) or all(isinstance(t, Name) for t in statement.targets)
+        return isinstance(statement, Declare) or all(map(_is_plain_target, statement.targets))
     return isinstance(statement, (Write, If, For, Block, Pass))
+
+
+def _is_plain_target(target: Expression) -> bool:
+    if isinstance(target, Display):  # `height, width = self.size`
+        return all(map(_is_plain_target, target.elements))
+    return isinstance(target, Name)
 
 
 def _is_fixed(function: Function) -> bool:

@@ -19,7 +19,7 @@ from ...model.program import Class, Function, within
 from ...model.project import Project
 from ...model.statements import Assign
 from ..scripts import script_functions
-from .built_functions import is_call, of_constants, only_built
+from .built_functions import by_sizes, is_call, only_built
 from .call_targets import Targets
 from .module_changes import Changes
 from .reachable import reached
@@ -127,7 +127,7 @@ class Signatures:
         begin = {f for f in self.functions if f.owner is None and self.changes.parameter(f)}
         own = [f for f in self.functions if not is_call(f, self.modules)]
         begun = [f for f in own if not self._stages.in_forward(f)]
-        self.settling = of_constants(begun, self.functions, callers, begin, self.effects)
+        self.by_sizes = by_sizes(begun, self.functions, callers, begin, self.effects)
         return only_built(own, callers, begin, self.makes, self.fills)
 
     def makes(self, function: Function) -> bool:
@@ -141,7 +141,7 @@ class Signatures:
         if owner is None or self._is_layers(function) or not self.modules.is_module(owner):
             return False
         if self._keeps(function) or self._stages.in_forward(function):
-            return function in self.settling
+            return function in self.by_sizes.first
         return any(self.is_filled(s, function) for s in function.nodes(Write, Declare, Assign))
 
     def is_filled(self, statement: Node, method: Function) -> bool:
