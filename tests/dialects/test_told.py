@@ -633,3 +633,21 @@ def test_sizes_that_a_constructor_computes_are_taken_for_numbers(target):
     x = torch.randn(3, 4, dtype=torch.float64)
     told = ["taken-for-granted", "taken-for-granted"]
     verify(program("sizes_taken_for_numbers"), "Net", "", [x], target, told)
+
+
+AGAIN = """
+    def step(self, v):
+        self.reset()
+        self.mask.add_(v)
+
+    def forward"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_buffer_that_is_set_later_is_begun_once(target):
+    """A method that runs what the constructor does, where the buffer is another one by then, is
+    told. Flax runs it."""
+    source = program("begun_by_reset_and_set_later").replace("\n    def forward", AGAIN)
+    (made,), _, _ = engine.convert([given(source)], "", target)
+    assert [d.id for d in made.diagnostics] == ([] if target == "flax" else ["parameter-write"])
+    assert ("self.reset()\n        self.mask" in made.code) == (target == "flax")
