@@ -5,6 +5,18 @@ from functools import partial
 from typing import Optional, Type
 
 
+class Scale(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.w = nn.Parameter(torch.randn(d))
+
+    def forward(self, x):
+        return x * self.w
+
+
+TABLE = {"drop": nn.Dropout, "norm": nn.LayerNorm, "scale": Scale}
+
+
 class ConvNormAct(nn.Module):
     def __init__(self, i, o, act_layer=nn.ReLU, apply_act=True):
         super().__init__()
@@ -19,13 +31,15 @@ class ConvNormAct(nn.Module):
 class LayerFn:
     conv_norm_act: Type[nn.Module] = ConvNormAct
     act: Type[nn.Module] = nn.ReLU
+    norm: Type[nn.Module] = Scale
     attn: Optional[Type[nn.Module]] = None
 
 
 def get_layer_fns(tanh):
     act = nn.Tanh if tanh else nn.ReLU
+    norm = TABLE["norm" if tanh else "norm"]
     conv_norm_act = partial(ConvNormAct, act_layer=act)
-    return LayerFn(conv_norm_act=conv_norm_act, act=act)
+    return LayerFn(conv_norm_act=conv_norm_act, act=act, norm=norm)
 
 
 class Block(nn.Module):
@@ -35,9 +49,10 @@ class Block(nn.Module):
         self.conv1 = layers.conv_norm_act(i, o)
         self.conv2 = layers.conv_norm_act(o, o, apply_act=False)
         self.act = layers.act()
+        self.norm = layers.norm(o)
 
     def forward(self, x):
-        return self.act(self.conv2(self.conv1(x)))
+        return self.norm(self.act(self.conv2(self.conv1(x))))
 
 
 def create_block(block, **kwargs):

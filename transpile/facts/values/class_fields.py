@@ -6,11 +6,13 @@ what is no module may be of any class.
         conv: type[nn.Module] = ConvNorm          layers.conv: ConvNorm, or what else is given
 """
 
+import dataclasses
+
 from ...model import program
 from .default_kinds import of_kind
 from .frame import Argument, Frame
 from .joins import join
-from .lattice import NONE, Class, Value
+from .lattice import NONE, Class, Open, Value
 
 
 def note(frame: Frame, cls: program.Class, args: list[Argument]) -> None:
@@ -24,15 +26,20 @@ def named(frame: Frame, name: str) -> Value | None:
     """What makes modules in the fields of a name, before a model runs: `block.act(x)` is a module.
     None where something else may stand there."""
     found: Value | None = None
+    others = False  # something is given of which nothing is known
     if name not in _index(frame) or frame.facts.in_forward(frame.function):
         return None
     for cls in _index(frame)[name]:
         default = frame.facts.expression(frame.facts.project.assigned(cls)[name])
         given = (frame.facts.read("fields", cls) or {}).get(name)
         for value in (default, given):
-            if value is not None and value != NONE:
-                found = join(found, of_kind(frame, value))
-    return found if isinstance(found, Class) else None
+            made = of_kind(frame, value) if value is not None and value != NONE else None
+            if isinstance(made, Class):
+                found = join(found, made)
+            others |= made is not None and not isinstance(made, Class)
+    if not isinstance(found, Class) or not isinstance(found.ref, Open):
+        return None
+    return Class(dataclasses.replace(found.ref, given=True)) if others else found
 
 
 def _index(frame: Frame) -> dict[str, list[program.Class]]:

@@ -45,8 +45,9 @@ def of_list(frame: Frame, parameter: Parameter, listed: Module) -> Sequence:
 def given_none(frame: Frame, parameter: Parameter) -> Value:
     """What is called, or makes what is called, `norm(dim) if norm else nn.Identity()`, and is None
     wherever the project builds the class: others may give what is like one that stands in the
-    place of a layer."""
-    if frame.facts.read("parameters", frame.function) is None:
+    place of a layer. A dict of arguments, `Block(**args)`, may give any."""
+    given = frame.facts.read("parameters", frame.function)
+    if given is None or "**" in given:
         return UNKNOWN
     if is_called(frame, parameter.name):
         return of_modules(frame, parameter, Module(frozenset({"torch.nn.Identity"})))
