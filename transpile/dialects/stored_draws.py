@@ -1,7 +1,8 @@
-"""Functions that draw and are kept where no key reaches their calls: `f = noisy if on else plain`,
-`def sample(x, draw=noisy)`, `KINDS = {"noisy": noisy}`; and arrays that constructors draw and keep
-where no checkpoint has them: `self.ws = [torch.randn(3)]`, `Scaled(torch.randn(3))`; and objects
-that build modules; and functions that are kept and write params."""
+"""Functions that draw and are kept where no key reaches their calls: `f = noisy if on else tanh`,
+of which one is torch's, `def sample(x, draw=noisy)`, `KINDS = {"noisy": noisy}`; and arrays that
+constructors draw and keep where no checkpoint has them: `self.ws = [torch.randn(3)]`,
+`Scaled(torch.randn(3))`; and objects that build modules; and functions that are kept and write
+params."""
 
 from collections.abc import Callable, Iterator
 

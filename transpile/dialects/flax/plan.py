@@ -179,17 +179,17 @@ class Plan(Building):
         return found
 
     def _join(self) -> None:
-        """Methods that one call may run take the same; of modules, all of a family, which are
+        """Functions that one call may run take the same; of modules, all of a family, which are
         called by those that hold them."""
         for function in list(self.takes):
             cls, word = function.owner, self.takes[function]
-            if cls is None or function.name == "__init__":
+            if function.name == "__init__":
                 continue
-            module = self.modules.is_module(cls)
-            if not module or word == "rngs":
+            owner = cls if cls is not None and self.modules.is_module(cls) else None
+            if owner is None or word == "rngs":
                 self._take(self._beside.get(function, ()), word)
-            if module and word == "rngs":
-                homes = (self.modules.home(one).methods(one) for one in self.family(cls))
+            if owner is not None and word == "rngs":
+                homes = (self.modules.home(one).methods(one) for one in self.family(owner))
                 named = (methods.get(function.name) for methods in homes)
                 self._take((f for f in named if f is not None), word)
 
