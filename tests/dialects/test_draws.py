@@ -49,6 +49,27 @@ def test_a_function_that_draws_is_kept_where_its_calls_do_not_know_it():
     ]
 
 
+CALLED_ALONE = """
+def noise(x):
+    return x + torch.rand_like(x)
+
+
+def twice(f, x):
+    return f(f(x))
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return twice(noise, x)
+"""
+
+
+def test_what_is_called_alone_where_it_is_given_has_no_stream_of_its_own():
+    (made,), _, _ = engine.convert([given(HEAD + CALLED_ALONE)], "", "flax")
+    assert "return f(f(x, rngs=rngs), rngs=rngs)" in made.code
+    assert "return twice(noise, x, rngs=self.noise)" in made.code
+
+
 SEEDED = """
 def seeded(seed, device):
     if isinstance(seed, list):

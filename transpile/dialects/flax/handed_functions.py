@@ -2,12 +2,15 @@
 
 self.apply(init)           →    self.apply(functools.partial(init, rngs=rngs))
 partial(init, std=0.1)     →    partial(init, std=0.1, rngs=rngs)
+twice(noisy, x)            →    twice(noisy, x, rngs=rngs), which calls it with them
 """
 
 from collections.abc import Callable
 
+from ...facts.calls import Target
+from ...model.effects import New
 from ...model.expressions import Attribute, Call, Name
-from ...model.names import imported
+from ...model.names import imported, reads_of
 from ...model.node import Expression
 from .lowering import Lowering
 
@@ -20,8 +23,26 @@ def handed(low: Lowering, node: Call) -> None:
         word = next(filter(None, map(low.plan.takes.get, functions)), None)
         if word is not None and told and argument is node.arguments[0]:
             low.edits.change(node, _told(word, low.rngs(node)))
-        elif word is not None:
+        elif word is not None and not _calls_alone(low, node, argument):
             low.edits.wrap(argument, _partial(word, low.rngs(node)))
+
+
+def _calls_alone(low: Lowering, node: Call, argument: Expression) -> bool:
+    """Whether the function that is given another one does nothing with it but call it, as one that
+    draws."""
+    given = [f for f in low.plan.targets(node) if f.owner is None]
+    if len(given) != 1 or isinstance(node, New):
+        return False
+    bound = low.plan.facts.calls.arguments(node, Target(given[0]))
+    uses = [n for name, one in bound if one is argument for n in reads_of(given[0], name)]
+    return bool(uses) and all(_is_drawn(low, use) for use in uses)
+
+
+def _is_drawn(low: Lowering, use: Name) -> bool:
+    call = use.parent
+    if not isinstance(call, Call) or call.function is not use:
+        return False
+    return any(target in low.plan.takes for target in low.plan.targets(call))
 
 
 def _told(word: str, given: Expression) -> Callable[[Call], None]:
