@@ -132,7 +132,7 @@ def _kept_by(call: Call, modules: Modules) -> list[Expression]:
     """The arguments that the constructor of a module, or another function, keeps as they are."""
     value = call.value
     if isinstance(call, New):
-        classes = modules.classes_of(value.refs) if isinstance(value, Module) else []
+        classes = modules.classes_of_value(value)
         made = [modules.find(c, "__init__") for c in classes if c.file in modules.project.names]
         runs = {f for f in made if f is not None}
     else:

@@ -91,8 +91,7 @@ def is_choosing(read: Read, choosing: Choosing, modules: Modules) -> bool:
 
 
 def _lineage(read: Read, modules: Modules) -> list[Class]:
-    value = read.object.value
-    classes = modules.classes_of(value.refs) if isinstance(value, Module) else []
+    classes = modules.classes_of_value(read.object.value)
     return [one for cls in classes for one in modules.lineage(cls)]
 
 

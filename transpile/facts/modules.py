@@ -22,7 +22,7 @@ from .equal_layers import are_equal
 from .library import Library
 from .nullness import possibly_none
 from .values.lattice import Function as FunctionValue
-from .values.lattice import Module, Static
+from .values.lattice import Module, Static, Value
 
 ARRAYS = (PARAM, BUFFER, CONSTANT, MIXED)
 SUBMODULE, FIELD = "submodule", "field"
@@ -66,6 +66,10 @@ class Modules:
         found = [self.class_of(ref) for ref in refs]
         known = [cls for cls in found if cls is not None]
         return known if len(known) == len(found) else []
+
+    def classes_of_value(self, value: Value | None) -> list[Class]:
+        """The classes that a module may be of; none where one is not known, or it is none."""
+        return self.classes_of(value.refs) if isinstance(value, Module) else []
 
     def constructor(self, cls: Class) -> Function | None:
         """The constructor that a class, of the user's or the library's, has of its own."""

@@ -128,7 +128,7 @@ def _calls(scope: Scope, name: str) -> bool:
 def _is_of(node: Expression, classes: list[Class], facts: Any) -> bool:
     """Whether a module may be of one of these classes."""
     held = node.value
-    known = facts.modules.classes_of(held.refs) if isinstance(held, Module) else []
+    known = facts.modules.classes_of_value(held)
     return not known or held.open or not set(classes).isdisjoint(known)
 
 

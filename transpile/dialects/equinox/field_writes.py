@@ -19,7 +19,7 @@ def is_leaf(target: Attribute, given: Expression, modules: Modules) -> bool:
     module that is not known may be, is that where a class has such a field."""
     value = given.value
     if isinstance(value, Tensor) and value.assumed:
-        return _is_field(target.name, _classes(target, modules), modules)
+        return _is_field(target.name, modules.classes_of_value(target.object.value), modules)
     if isinstance(value, Module) and value.open and isinstance(given, Attribute):
         return any(_is_field(read.name, (), modules) for read in (target, given))
     return isinstance(value, (Tensor, Module))
@@ -27,7 +27,7 @@ def is_leaf(target: Attribute, given: Expression, modules: Modules) -> bool:
 
 def may_be_none(target: Attribute, modules: Modules) -> bool:
     """Whether it is None until it is set, and no node of a tree."""
-    fields = map(modules.fields, _classes(target, modules))
+    fields = map(modules.fields, modules.classes_of_value(target.object.value))
     found = [own for held in fields if (own := held.get(target.name)) is not None]
     return target.name == "bias" or any(is_none(v) for own in found for v in own.values)
 
@@ -35,9 +35,3 @@ def may_be_none(target: Attribute, modules: Modules) -> bool:
 def _is_field(name: str, classes: Sequence[Class], modules: Modules) -> bool:
     """Whether one of these classes sets a field of a name, or, if there are none, any class."""
     return any(name in modules.fields(c) for c in classes or modules.project.classes())
-
-
-def _classes(target: Attribute, modules: Modules) -> Sequence[Class]:
-    """The classes that are known to have it."""
-    owner = target.object.value
-    return modules.classes_of(owner.refs) if isinstance(owner, Module) else []

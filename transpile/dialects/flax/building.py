@@ -147,8 +147,7 @@ class Building(Program):
 
     def among(self, call: New) -> list[Class]:
         """The known ones of the classes that may be built; nothing where one of torch's is not."""
-        value = call.value
-        return self.modules.classes_of(value.refs) if isinstance(value, ModuleValue) else []
+        return self.modules.classes_of_value(call.value)
 
     def constructor(self, cls: Class) -> Function | None:
         found: Function | None = self.modules.find(cls, "__init__")

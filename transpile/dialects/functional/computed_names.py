@@ -49,7 +49,7 @@ class ComputedNames:
         """Whether the state has this, since a constructor makes it under a computed name, and none
         under this very one."""
         value = array.object.value
-        classes = self.modules.classes_of(value.refs) if isinstance(value, Module) else []
+        classes = self.modules.classes_of_value(value)
         if any(array.name in self.presence.held(cls) for cls in classes):
             return False
         return any(may_be(one, array.name) for one in self._buffers if one != HOLE)

@@ -10,7 +10,7 @@ def forward(self, x):                  def __call__(self, params, state, x, *, t
 from collections.abc import Iterable
 
 from ...facts.values.lattice import Function as FunctionValue
-from ...facts.values.lattice import Method, Module
+from ...facts.values.lattice import Method
 from ...model.copy import clone
 from ...model.effects import Apply, Declare, New, Tie, Walk, Write
 from ...model.expressions import (
@@ -179,7 +179,7 @@ class Running(function_body.Running):
         """`self.model.encode(x)` or `self.model.weight`, which the model's `__getattr__` finds in
         what it wraps."""
         held, modules = found.object.value, self.plan.modules
-        classes = modules.classes_of(held.refs) if isinstance(held, Module) else []
+        classes = modules.classes_of_value(held)
         named = isinstance(found.value, Method) or found.name in _ARRAYS  # of none of these classes
         return named and any(
             modules.find(c, "__getattr__")

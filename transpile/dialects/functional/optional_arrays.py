@@ -3,7 +3,6 @@ list of params in which None stands."""
 
 from collections.abc import Iterator
 
-from ...facts.values.lattice import Module
 from ...model.constants import is_constant, is_none
 from ...model.effects import New
 from ...model.expressions import Attribute, Call, Comprehension, Display, Subscript
@@ -20,7 +19,7 @@ _SWITCHED = frozenset(("weight", "bias"))  # there, unless a flag is False
 def may_lack(plan: Plan, cls: Class | None, module: Expression, name: str) -> bool:
     """Whether a submodule of a class may not have an array."""
     known = module.value
-    refs = plan.modules.classes_of(known.refs) if isinstance(known, Module) else []
+    refs = plan.modules.classes_of_value(known)
     if not any(plan.is_optional(one, name) for one in refs):
         return False
     named = isinstance(module, Attribute) and cls is not None
@@ -56,7 +55,7 @@ def _put(plan: Plan, cls: Class, held: Expression) -> Iterator[Expression]:
 def _has_all(plan: Plan, value: Expression) -> bool:
     """Whether a layer is built with what its flags may leave out: they are True."""
     known = value.value
-    classes = plan.modules.classes_of(known.refs) if isinstance(known, Module) else []
+    classes = plan.modules.classes_of_value(known)
     init = plan.modules.find(classes[0], "__init__") if len(classes) == 1 else None
     if init is None or not isinstance(value, New) or not plan.modules.is_library(classes[0]):
         return False

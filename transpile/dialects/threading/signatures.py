@@ -280,7 +280,7 @@ class Signatures:
         """Whether all classes that are known of those that may be built take a key: what else is
         given in their place does so as well."""
         value = call.value
-        classes = self.modules.classes_of(value.refs) if isinstance(value, Module) else []
+        classes = self.modules.classes_of_value(value)
         makers = [self.modules.find(cls, "__init__") for cls in classes]
         draws = bool(makers) and all(m is not None and self.of(m).draws for m in makers)
         return draws and not is_given(call.function.value)
