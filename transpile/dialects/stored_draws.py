@@ -60,15 +60,14 @@ def _kept(project: Project) -> Iterator[tuple[Name, Function]]:
     """Plain functions by name where they are values; a call, an assignment and a comparison know
     what the name is, and so does one of a choice, `f = noisy if on else plain`."""
     for name in (n for file in project.ordered for n in file.walk() if isinstance(n, Name)):
-        for value in functions_of(name.value):
-            chosen = _choice(name)
-            if (
-                value.owner is None
-                and not isinstance(chosen.parent, (Call, Assign, Compare, Function, Class))
-                and not is_class_or_maker(getattr(name.parent, "value", None))
-                and value.function.nearest(Function) is None
-            ):
+        for value in functions_of(name.value) if _is_value(name) else ():
+            if value.owner is None and value.function.nearest(Function) is None:
                 yield name, value.function
+
+
+def _is_value(name: Name) -> bool:
+    known = isinstance(_choice(name).parent, (Call, Assign, Compare, Function, Class))
+    return not known and not is_class_or_maker(getattr(name.parent, "value", None))
 
 
 def _choice(node: Expression) -> Expression:

@@ -13,20 +13,10 @@ from ..model.names import dotted, everywhere
 from ..model.node import Expression, Node
 from ..model.program import Class, File, Function
 from ..model.project import Project
+from .values.class_values import functions_of
 from .values.computed_names import may_be, pattern
 from .values.lattice import Class as ClassValue
-from .values.lattice import Function as FunctionValue
-from .values.lattice import (
-    Functions,
-    Method,
-    Module,
-    Package,
-    Static,
-    Tensor,
-    Torch,
-    Value,
-    classes_of,
-)
+from .values.lattice import Method, Module, Package, Static, Tensor, Torch, Value, classes_of
 
 _PLAIN = frozenset({"staticmethod", "classmethod", "torch.no_grad", "torch.inference_mode"})
 _OBJECTS = PLAIN_MODULE | {"object", "builtins.object"}
@@ -149,13 +139,9 @@ def _called(function: Function) -> Function | Class:
 
 def _meant(value: Value | None) -> list[Node]:
     """The functions and classes of the user's that a value may be."""
-    if isinstance(value, FunctionValue):
-        return [value.function]
-    if isinstance(value, Functions):
-        return [one.function for one in value.ordered]
     if isinstance(value, ClassValue):
         return [cls for cls in classes_of(value) if isinstance(cls, Class)]
-    return []
+    return [one.function for one in functions_of(value)]
 
 
 def _is_other(node: Expression) -> bool:

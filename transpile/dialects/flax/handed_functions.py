@@ -10,7 +10,7 @@ from collections.abc import Callable
 from ...facts.calls import Target
 from ...model.effects import New
 from ...model.expressions import Attribute, Call, Name
-from ...model.names import imported, reads_of
+from ...model.names import imported, is_called, reads_of
 from ...model.node import Expression
 from .lowering import Lowering
 
@@ -39,10 +39,8 @@ def _calls_alone(low: Lowering, node: Call, argument: Expression) -> bool:
 
 
 def _is_drawn(low: Lowering, use: Name) -> bool:
-    call = use.parent
-    if not isinstance(call, Call) or call.function is not use:
-        return False
-    return any(target in low.plan.takes for target in low.plan.targets(call))
+    ran = low.plan.targets(use.parent) if is_called(use) else ()  # type: ignore[arg-type]
+    return any(target in low.plan.takes for target in ran)
 
 
 def _told(word: str, given: Expression) -> Callable[[Call], None]:

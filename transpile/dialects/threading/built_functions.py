@@ -86,9 +86,10 @@ def by_sizes(
     known = {f for f in building if _only_fills(f) and _is_fixed(f)}
     known = {f for f in known if effects.host(f.body) is None}  # NumPy draws from a generator
     begun = {f for f in building if f.name == "__init__"}
-    first = known.difference(*(fs for fs in writers.values() if not fs <= begun.union(known, own)))
-    for_good = first.difference(*(fs for fs in writers.values() if not fs <= known | begun))
-    return BySizes(first, for_good)
+    begun |= known
+    later = begun.union(own)
+    first = known.difference(*(fs for fs in writers.values() if not fs <= later))
+    return BySizes(first, first.difference(*(fs for fs in writers.values() if not fs <= begun)))
 
 
 def _only_fills(function: Function) -> bool:

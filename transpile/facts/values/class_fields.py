@@ -25,18 +25,22 @@ def note(frame: Frame, cls: program.Class, args: list[Argument]) -> None:
 def named(frame: Frame, name: str) -> Value | None:
     """What makes modules in the fields of a name, before a model runs: `block.act(x)` is a module.
     None where something else may stand there."""
+    classes = _index(frame).get(name)
+    if not classes or frame.facts.in_forward(frame.function):
+        return None
     found: Value | None = None
     others = False  # something is given of which nothing is known
-    if name not in _index(frame) or frame.facts.in_forward(frame.function):
-        return None
-    for cls in _index(frame)[name]:
+    for cls in classes:
         default = frame.facts.expression(frame.facts.project.assigned(cls)[name])
         given = (frame.facts.read("fields", cls) or {}).get(name)
         for value in (default, given):
-            made = of_kind(frame, value) if value is not None and value != NONE else None
+            if value is None or value == NONE:
+                continue
+            made = of_kind(frame, value)
             if isinstance(made, Class):
                 found = join(found, made)
-            others |= made is not None and not isinstance(made, Class)
+            else:
+                others = True
     if not isinstance(found, Class) or not isinstance(found.ref, Open):
         return None
     return Class(dataclasses.replace(found.ref, given=True)) if others else found

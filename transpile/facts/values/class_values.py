@@ -8,15 +8,11 @@ from .lattice import Class, Function, Functions, OneOf, Open, Value, classes_of
 
 def makers_of(value: Value | None) -> list[Function]:
     """The functions of the user's that a value may be, in the place of a class or of others."""
-    found: frozenset[Function] = frozenset()
-    if isinstance(value, Function) and value.owner is None:
-        found = frozenset([value])
-    elif isinstance(value, Functions) and all(f.owner is None for f in value.several):
-        found = value.several
-    elif isinstance(value, Class):
+    if isinstance(value, Class):
         ref = value.ref.ref if isinstance(value.ref, Open) else value.ref
-        found = ref.makers if isinstance(ref, OneOf) else found
-    return Functions(found).ordered
+        return Functions(ref.makers).ordered if isinstance(ref, OneOf) else []
+    found = functions_of(value)
+    return found if all(f.owner is None for f in found) else []
 
 
 def functions_of(value: Value | None) -> list[Function]:

@@ -58,12 +58,10 @@ def by_function(call: Call) -> Call:
     return Call(Name("setattr"), [call.function.object, *call.arguments])  # type: ignore[attr-defined]
 
 
-def adds_pair(call: Call) -> bool:
-    """`self.add_module(*stage)`, a name and a module."""
+def spreads_name(call: Call) -> bool:
+    """`self.add_module(*stage)`, where a name holds all that is given."""
     given = call.arguments[0] if len(call.arguments) == 1 else None
-    added = isinstance(call.function, Attribute) and call.function.name == "add_module"
-    spread = isinstance(given, Starred) and not given.double
-    return added and spread and isinstance(given.expression, Name)  # type: ignore[union-attr]
+    return isinstance(given, Starred) and not given.double and isinstance(given.expression, Name)
 
 
 def of_pair(call: Call) -> Call:

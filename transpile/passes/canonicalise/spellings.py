@@ -10,7 +10,6 @@ from ...model.operators import Binary, Compare
 from ...model.statements import Assign, Delete, ExpressionStatement, For
 from .by_name import (
     absent,
-    adds_pair,
     asked,
     by_function,
     is_cast,
@@ -18,6 +17,7 @@ from .by_name import (
     plain_call,
     set_by_name,
     sets_by_method,
+    spreads_name,
     stored,
     taken,
     takes_away,
@@ -175,7 +175,7 @@ _SPELLINGS: dict[type[Node], tuple[Spelling, ...]] = {
             lambda c: asked(c.function.object, c.arguments[0]),
         ),
         _of(lambda at, c: sets_by_method(c), by_function),
-        _of(lambda at, c: adds_pair(c), of_pair),
+        _of(lambda at, c: _is_method(c, "add_module") and spreads_name(c), of_pair),
         _of(lambda at, c: _walks_table(c), walk),
     ),
 }
