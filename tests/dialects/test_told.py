@@ -651,3 +651,19 @@ def test_a_buffer_that_is_set_later_is_begun_once(target):
     (made,), _, _ = engine.convert([given(source)], "", target)
     assert [d.id for d in made.diagnostics] == ([] if target == "flax" else ["parameter-write"])
     assert ("self.reset()\n        self.mask" in made.code) == (target == "flax")
+
+
+AGAIN_IN_BACKWARD = {"functional": ("one key",), "flax": ("not run again",), "equinox": ()}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_backward_that_runs_forward_again_is_a_checkpoint(target):
+    """What of the program's own it is that a run depends on is told, and what a dialect makes of
+    a draw in it."""
+    source = program("run_again_in_backward")
+    (made,), _, _ = engine.convert([given(source)], "", target)
+    for word, found in zip(("arguments alone", *AGAIN_IN_BACKWARD[target]), made.diagnostics):
+        assert found.id == "taken-for-granted" and word in found.message
+    x = torch.randn(3, 4, dtype=torch.float64)
+    told = ["taken-for-granted"] * (1 + len(AGAIN_IN_BACKWARD[target]))
+    verify(source, "Net", "", [x], target, told)

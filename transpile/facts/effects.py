@@ -29,9 +29,9 @@ from .calls import applied
 from .host_effects import Host
 from .modules import Modules
 from .values.class_values import makers_of
+from .values.lattice import BARE, Functions, Module, Torch, classes_of
 from .values.lattice import Class as ClassValue
 from .values.lattice import Function as FunctionValue
-from .values.lattice import Functions, Module, Torch, classes_of
 
 OPEN = Effects(open=True)
 _DEEPEST = 12  # parts of a place; of a module that holds its like they would go on for ever
@@ -138,6 +138,8 @@ class EffectsOf:
             refs = classes_of(value) if value else frozenset()
             if not refs and isinstance(call.value, Module) and not call.value.open:
                 refs = call.value.classes  # a layer of torch's, which has a name of ours by now
+            if refs == BARE:
+                return []
             made = self.modules.classes_of(refs)
             makers: list[tuple[Function, str | None]]
             makers = [(m.function, None) for m in makers_of(value)] if value else []

@@ -37,6 +37,7 @@ from . import (
     parameter_aliases,
     private_names,
     recognise,
+    recomputed_backwards,
     registered_dicts,
     replaced_forwards,
     scans,
@@ -59,6 +60,7 @@ from . import (
 
 BEFORE = (  # on syntax alone, before facts are solved
     private_names.PASS,
+    recomputed_backwards.PASS,
     class_branches.PASS,
     local_functions.PASS,
     function_factories.PASS,

@@ -380,6 +380,13 @@ class Submodules(eqx.Module):
         raise AttributeError(name)
 
 
+class Namespace(Submodules):
+    """A module of no class of its own: what is set on it while it is built is read as attributes."""
+
+    def __init__(self):
+        self.submodules = OrderedDict()
+
+
 class ParameterList(eqx.Module):
     """A list of params, under numbers."""
 

@@ -36,7 +36,7 @@ from ..sharing.list_growth import holds_modules, is_trained
 from ..threading.given_objects import holder_of
 from ..walk_order import ORDER
 from .computed_names import Computed
-from .layers import OWN, built_name
+from .layers import NAMESPACE, OWN, built_name
 from .plan import STATE, Plan
 
 CALLABLE, ANY = "Callable", "Any"
@@ -160,7 +160,7 @@ class Fields:
         if name == "ModuleList" and call.arguments:
             return self._listed(call.arguments[0])
         if name is not None:
-            return "eqx.Module" if name == "Module" else self._of_layer(name)
+            return self._of_layer(NAMESPACE if name == "Module" else name)
         return dotted(call.function) if self._is_class(call.function) else ANY  # type: ignore[return-value]
 
     def _of_layer(self, name: str) -> str:

@@ -11,6 +11,7 @@ from ...source.lower_ast import expression
 # By the name of the layer: how it is written, and what it is as a type.
 # JAX sorts the keys of a dict whenever a model is taken apart, those of this one it leaves.
 ORDERED = "OrderedDict"
+NAMESPACE = "Namespace"  # a module of no class: `self.mid = nn.Module()`
 # What stands for a class of torch's where it is named: in tests, as a value.
 NAMED = {"Module": "eqx.Module", "ModuleList": "list", "ModuleDict": ORDERED}
 UNWRITTEN = {"Parametrized": "torch.nn.utils.parametrize.register_parametrization"}
@@ -28,6 +29,8 @@ def own(call: New) -> Expression | None:
         words = [k for k, _ in kept]
         function = expression("eqx.nn.Dropout")
         return Call(function, [a for _, a in kept], words)
+    if name == "Module" and not call.arguments:
+        return Call(Support(NAMESPACE), [])
     if name in ("ModuleList", "ModuleDict"):
         if not call.arguments:
             return Display("list", []) if name == "ModuleList" else Call(Name(ORDERED), [])

@@ -8,7 +8,7 @@ m.i, m.f = i, -1                m = nn.with_field(m, "i", i)
 
 from __future__ import annotations
 
-from ...facts.values.lattice import NONE
+from ...facts.values.lattice import NONE, Module
 from ...model.control_flow import Cond, Loop, Repeat, Scan, leave_to_python
 from ...model.copy import clone
 from ...model.edits import block_of, leave_out
@@ -33,6 +33,7 @@ from ..reports import Reports
 from ..sharing.ties import below
 from ..threading.iteration_counts import at_start
 from ..threading.module_changes import child_set, is_applied, is_part_of_module, sets_on_module
+from .computed_names import FIELD
 from .field_writes import is_leaf, may_be_none
 from .loop_bodies import freezes, is_read_below
 from .loops import Loops
@@ -159,6 +160,8 @@ class Changing:
             if static and not self.places.is_own_attribute(target):
                 given = [clone(target.object), Constant(target.name), value]
                 return self.places.store(target.object, Call(Support("with_field"), given))
+        if isinstance(target, Read) and _is_of_bare(target):
+            return [_set_on_bare(target, value)]
         owner = self._owner(target) if isinstance(target, Read) else None
         if owner is not None and isinstance(target, Read):  # where it is tied by now
             tied = Compare([Attribute(clone(target.object), target.name), Constant(None)], ["is"])
@@ -197,6 +200,8 @@ class Changing:
         assert isinstance(target, Attribute)
         if assign.operator or not self.places.has(target):
             return None
+        if _is_of_bare(target):
+            return [_set_on_bare(target, assign.expression)]
         modules = self.plan.modules
         if isinstance(target, Read) or is_leaf(target, assign.expression, modules):
             return self.places.store(target, assign.expression, may_be_none(target, modules))
@@ -274,3 +279,14 @@ class Changing:
         last = function.body.body[-1]
         if not isinstance(last, Return):
             function.body.append([Return(Name(name))])
+
+
+def _is_of_bare(target: Attribute | Read) -> bool:
+    """Whether it is a part of `self.mid = nn.Module()`, which is of no class with fields."""
+    holder = target.object.value
+    return isinstance(holder, Module) and holder.is_bare
+
+
+def _set_on_bare(target: Attribute | Read, value: Expression) -> Assign:
+    held = Attribute(clone(target.object), FIELD)
+    return Assign([Subscript(held, Constant(target.name))], value)

@@ -9,6 +9,7 @@ from typing import Any
 CONTAINERS = {
     "Sequential": "layers",
     "Submodules": "submodules",
+    "Namespace": "submodules",
     "ParameterList": "values",
     "ParameterDict": "params",
     "Reparametrized": "module",

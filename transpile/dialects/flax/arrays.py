@@ -7,7 +7,7 @@ from typing import Any
 
 from ...facts import stored_types
 from ...facts.modules import ARRAYS, SUBMODULE, Array
-from ...facts.values.lattice import Instance, Tensor
+from ...facts.values.lattice import Instance, Module, Tensor
 from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.effects import Declare, NewArray, Put, Read, Tie, Write
@@ -236,6 +236,8 @@ def _begins_from_outside(low: Lowering, node: Write) -> Array | None:
     if not isinstance(target, Read) or low.unit(node) not in low.plan.building:
         return None
     value = target.object.value
+    if isinstance(value, Module) and value.is_bare:  # `self.mid.gain = nn.Parameter(v)`
+        return Array(target.name, target.kind)
     found = modules.classes_of_value(value)
     unset = [cls for cls in found if low.plan.is_unset(cls, target.name)]
     return modules.arrays(unset[0]).get(target.name) if unset else None

@@ -1,11 +1,10 @@
-"""What is no plain part of `self`: modules that a function is given, lists of params, params under
-computed names."""
+"""What is no plain part of `self`: modules that are given, lists of params, computed names."""
 
 from collections.abc import Iterable
 from dataclasses import replace
 
 from ...facts.modules import Field, Modules
-from ...facts.values.lattice import Function as FunctionValue
+from ...facts.values.class_values import functions_of
 from ...facts.values.lattice import Module, Sequence, element_of, holds_module
 from ...model.constants import is_none
 from ...model.copy import clone
@@ -18,6 +17,7 @@ from ...model.program import Class, File, Function
 from ...model.project import Project
 from ...model.statements import Assign, For, While
 from ..threading.param_writers import listing
+from ..threading.threaded import checkpointed
 from .parameter_uses import over
 
 # These only ask what a module is.
@@ -33,11 +33,11 @@ def is_given(call: Call) -> bool:
     """Whether a module is called that the function, or one around it, has as a parameter, or a
     method that has a name, `f = self.up`: whoever gives it binds what it takes, but for what is
     called of the parts that it holds, `model.up(x)`."""
-    if isinstance(call.function, Name) and isinstance(call.function.value, FunctionValue):
-        return call.function.value.owner is not None
-    if isinstance(call.function, Attribute):
-        return False
-    return isinstance(call.function.value, Module) and _is_of_parameter(call.function)
+    run = checkpointed(call) or call.function
+    if isinstance(run, Name) and (found := functions_of(run.value)):
+        return all(one.owner is not None for one in found)
+    own = not isinstance(run, Attribute) and _is_of_parameter(run)
+    return own and isinstance(run.value, Module)
 
 
 def _is_of_parameter(module: Expression) -> bool:
