@@ -118,6 +118,8 @@ SHARED = {
     "an attribute": "self.lin = lin\nself.layers = nn.ModuleList([nn.Sequential(self.lin, nn.ReLU()) for _ in range(3)])",
     "a loop": "self.layers = nn.ModuleList()\nfor _ in range(3):\n    self.layers.append(nn.Sequential(lin, nn.ReLU()))",
     "made again in some turns": "self.layers = nn.ModuleList()\nfor i in range(3):\n    if i % 2:\n        lin = nn.Linear(4, 4)\n    self.layers.append(nn.Sequential(lin, nn.ReLU()))",
+    "set on each": "self.lin = lin\nself.layers = nn.ModuleList([nn.Sequential(lin)])\nfor layer in self.layers:\n    layer.last = self.lin",
+    "set on one that is kept later": "self.lin = lin\nlast = nn.Sequential()\nlast.lin = self.lin\nself.layers = nn.ModuleList([self.lin, last])",
     "two lists as one": "self.first = nn.ModuleList([lin])\nself.layers = nn.ModuleList(list(self.first) + [nn.ReLU()])",
 }
 

@@ -1,5 +1,5 @@
 """Functions that draw and are kept where no key reaches their calls: `f = noisy if on else tanh`,
-of which one is torch's, `def sample(x, draw=noisy)`, `KINDS = {"noisy": noisy}`; and arrays that
+of which one is torch's, `def __init__(self, draw=noisy)`, `KINDS = {"noisy": noisy}`; and arrays that
 constructors draw and keep where no checkpoint has them: `self.ws = [torch.randn(3)]`,
 `Scaled(torch.randn(3))`; and objects that build modules; and functions that are kept and write
 params."""
@@ -14,10 +14,10 @@ from ..facts.values.lattice import Class as ClassValue
 from ..facts.values.lattice import Instance
 from ..model.effects import BUFFER, PARAM, Declare, Key, New, NewArray
 from ..model.expressions import Attribute, Call, Name
-from ..model.names import dotted
+from ..model.names import dotted, reads_of
 from ..model.node import Expression, Node, Statement
 from ..model.operators import Compare, Conditional
-from ..model.program import Class, Function
+from ..model.program import Class, Function, Parameter
 from ..model.project import Project
 from ..model.statements import Assign
 from .sharing.list_growth import is_array
@@ -66,6 +66,11 @@ def _kept(project: Project) -> Iterator[tuple[Name, Function]]:
 
 
 def _is_value(name: Name) -> bool:
+    """Whether it is not known where it is called."""
+    if isinstance(name.parent, Parameter):  # its default, `def sample(x, draw=noisy)`
+        taking = name.parent.parent
+        uses = reads_of(taking, name.parent.name) if isinstance(taking, Function) else []
+        return not uses or not all(functions_of(use.value) for use in uses)
     known = isinstance(_choice(name).parent, (Call, Assign, Compare, Function, Class))
     return not known and not is_class_or_maker(getattr(name.parent, "value", None))
 

@@ -416,7 +416,9 @@ def assign(module, name, value):
 
 
 def cond(pred, then, otherwise, *modules):
-    """``nnx.cond`` whose sides may differ as those of ``choose`` may."""
+    """``nnx.cond`` whose sides may differ as those of ``choose`` may; a bool takes one of them."""
+    if isinstance(pred, bool):
+        return (then if pred else otherwise)(*modules)
     like = _joined(*(nnx.eval_shape(side, *modules) for side in (then, otherwise)))
     sides = (lambda *given, side=side: _fitted(side(*given), like) for side in (then, otherwise))
     return nnx.cond(pred, *sides, *modules)

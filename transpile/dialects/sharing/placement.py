@@ -89,6 +89,9 @@ class Placed:
                     if path.startswith(f"{self.me}.") and isinstance(node.expression.value, Module):
                         above = path.rpartition(".")[0]
                         yield path.split(".")[1], node.expression, above
+                    elif isinstance(target.object, Name) and _is_module(node.expression):
+                        if target.object.id != self.me:  # `for layer in rest: layer.book = book`
+                            yield target.name, node.expression, target
                 elif isinstance(target, Subscript) and (path := dotted(target.object)) is not None:
                     held = isinstance(target.object.value, Module)  # `self.stages["a"] = block`
                     if path.startswith(f"{self.me}.") and held:
@@ -205,6 +208,11 @@ def _gone_over_twice(value: Expression) -> Iterator[Name]:
             names = [e for e in shown.elements if isinstance(e, Name)]
             seen = {n.id for i, n in enumerate(names) if n.id in [o.id for o in names[:i]]}
             yield from (n for n in names if n.id in seen)
+
+
+def _is_module(value: Expression) -> bool:
+    """Whether it is a module that stands elsewhere already."""
+    return isinstance(value.value, Module) and not isinstance(value, Call)
 
 
 def _is_turned(node: Expression, parent: Node | str) -> bool:

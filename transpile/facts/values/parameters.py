@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...model.program import Parameter
 from .annotations import annotated
-from .class_values import is_open, makers_of, named_classes
+from .class_values import functions_of, is_open, makers_of, named_classes
 from .constructor_arguments import gives_values, is_cast_and_called, is_taken_once, stood_for
 from .containers_by_use import gone_over_for_dicts, used_as_dicts, used_as_lists
 from .counts_by_use import used_as_counts
@@ -188,6 +188,8 @@ def _with_default(
         given = default if seen in (None, NONE) else join(default, seen or default)
         if isinstance(given, Module) and (given.checked or not given.open):
             return of_modules(frame, parameter, given)
+    if isinstance(default, Function) and not _constructs(frame):
+        return _of_functions(frame, default, seen)
     if isinstance(default, (Torch, Class, Module, Function)):
         return value
     if seen is not None and not isinstance(seen, Static):
@@ -196,6 +198,15 @@ def _with_default(
         if frame.file not in frame.facts.strangers:
             return Tensor()
     return value
+
+
+def _of_functions(frame: Frame, default: Function, seen: Value | None) -> Value:
+    """The functions that a function takes, where the project gives no others: its default, and
+    what calls give. `def kmeans(samples, sample_fn=batched)`"""
+    if frame.file in frame.facts.strangers:
+        return UNKNOWN
+    found = default if seen in (None, NONE) else join(default, seen or default)
+    return found if functions_of(found) else UNKNOWN
 
 
 def _of_classes(frame: Frame, parameter: Parameter, default: Value, seen: Value | None) -> Value:
