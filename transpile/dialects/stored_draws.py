@@ -1,5 +1,5 @@
 """Functions that draw and are kept where no key reaches their calls: `f = noisy if on else tanh`,
-of which one is torch's, `def __init__(self, draw=noisy)`, `KINDS = {"noisy": noisy}`; and arrays that
+of which one is torch's, `def __init__(self, f=noisy)`, `KINDS = {"noisy": noisy}`; and arrays that
 constructors draw and keep where no checkpoint has them: `self.ws = [torch.randn(3)]`,
 `Scaled(torch.randn(3))`; and objects that build modules; and functions that are kept and write
 params."""

@@ -155,17 +155,20 @@ class Program:
 
     def may_hold_static(self, node: Declare) -> bool:
         """Whether what an attribute holds before it is set to a module may be no data, which NNX
-        keeps it for: `self.norm = norm`, and then `if self.norm is None: self.norm = …`."""
+        keeps it for: `self.norm = norm`, and then `if self.norm is None: self.norm = …`. Of what
+        another method sets it is not asked which comes first."""
         cls = self.owner(self.unit(node))
         own = self.modules.own_fields(cls).get(node.name) if cls is not None else None
-        around = list(node.ancestors())
+        around, before = list(node.ancestors()), True
+        made = node.expression is not None and isinstance(node.expression.value, ModuleValue)
         for value in own.values if own is not None else ():
-            if value is node.expression:
-                break
+            before = before and value is not node.expression
             kept = value.value
             sure = isinstance(kept, ModuleValue) and not (kept.none or kept.open)
             sure = sure or is_none(value) or is_list(value)  # which NNX is told
-            if not sure and getattr(value.parent, "parent", None) in around:
+            elsewhere = made and value.nearest(Function) not in around
+            there = before and getattr(value.parent, "parent", None) in around
+            if not sure and value is not node.expression and (elsewhere or there):
                 return True
         return False
 

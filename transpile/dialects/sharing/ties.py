@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ...facts.memory.indices import number
-from ...facts.modules import Modules
+from ...facts.modules import Field, Modules
 from ...facts.values.lattice import BOOL, Module, Tensor
+from ...model.constants import is_none
 from ...model.copy import clone
 from ...model.effects import PARAM, BoundMethod, Declare, Read, Tie, Write
 from ...model.expressions import Attribute, Call, Constant, Subscript
@@ -204,9 +205,18 @@ def may_lack(tie: Tie, modules: Modules) -> bool:
     classes = [] if value.open and not value.is_self else modules.classes_of(value.refs)
     if isinstance(tie.source.value, Module):
         return False  # all arrays of one that it was given
-    arrays = [modules.arrays(cls).get(tie.target.name) for cls in classes]
+    name = tie.target.name
+    if classes and all(_is_handed(modules.fields(cls).get(name)) for cls in classes):
+        return False
+    arrays = [modules.arrays(cls).get(name) for cls in classes]
     # what `self` alone gets by the tie is read only where it was tied
     return not classes or any(not value.is_self if a is None else a.optional for a in arrays)
+
+
+def _is_handed(field: Field | None) -> bool:
+    """Whether all constructions hand an array, in the place of which a pass has left None
+    (`shared_weights.py`): `self.head = Head(self.embed.weight)`."""
+    return field is not None and all(is_none(v) and v.start < 0 for v in field.values)
 
 
 def below(module: Node | None, me: str | None) -> str | None:

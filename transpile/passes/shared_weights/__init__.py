@@ -9,9 +9,10 @@
     self.out = nn.Linear(w.size(1), w.size(0))     self.out = nn.Linear(w_shape[1], w_shape[0])
     self.out.weight = w
 
-A constructor that does not ask for its sizes has nothing in its place. It is done on syntax alone,
-so that all facts know of one parameter. A constructor that does anything else with what it is
-handed, or that is called elsewhere, stays as it is.
+A constructor that does not ask for its sizes has nothing in its place, and one that makes a weight
+of its own where it is handed none, `if w is None: w = nn.Linear(d, n).weight`, makes it. It is done
+on syntax alone, so that all facts know of one parameter. A constructor that does anything else with
+what it is handed, or that is called elsewhere, stays as it is.
 """
 
 from __future__ import annotations
@@ -19,15 +20,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..model.copy import clone
-from ..model.expressions import Attribute, Call, Display, Name, Starred, Subscript
-from ..model.names import dotted, everywhere, in_scope, is_own
-from ..model.node import Expression, Statement
-from ..model.program import Class, Function, Parameter
-from ..model.project import Project
-from ..model.statements import Assign, ExpressionStatement
-from ..source.lower_ast import expression
-from .pass_ import Changes, Pass
+from ...model.copy import clone
+from ...model.expressions import Attribute, Call, Display, Name, Starred
+from ...model.names import dotted, everywhere, is_own
+from ...model.node import Expression, Statement
+from ...model.program import Class, File, Function
+from ...model.project import Project
+from ...model.statements import Assign, ExpressionStatement
+from ...source.lower_ast import expression
+from ..pass_ import Changes, Pass
+from .constructors import Taken, done_with, share
 
 _SHAPES = {
     "torch.nn.Embedding": ("num_embeddings", "embedding_dim"),
@@ -47,15 +49,6 @@ class _Handed(NamedTuple):
     to: _Key
 
 
-class _Taken(NamedTuple):
-    """What a constructor does with a weight that it shares."""
-
-    ties: list[Statement]  # `self.out.weight = w`, `self.weight = w`
-    paths: list[str]  # of those, and of what is below: "out.weight"
-    sizes: list[tuple[Expression, Expression | None]]  # `w.size(1)` and its index, `w.shape`
-    measured: bool = False  # whether there are such, here or below
-
-
 def run(project: Project, facts: Any = None) -> list[Changes]:
     """Tie the weights that the constructors of a project are handed."""
     return _Weights(project).changes()
@@ -72,7 +65,7 @@ class _Weights:
             if (init := project.methods(cls).get("__init__")) is not None and init.parameters
         }
         self.handed = {cls: list(self._handed(cls)) for cls in project.classes()}
-        self._taken: dict[_Key, _Taken | None] = {}
+        self._taken: dict[_Key, Taken | None] = {}
 
     def changes(self) -> list[Changes]:
         """The constructors as they are from then on."""
@@ -89,7 +82,7 @@ class _Weights:
         found: dict[Function, Changes] = {}
         for (cls, name), taken in chain.items():
             init = self.inits[cls]
-            _share(found.setdefault(init, Changes(init)), init, name, taken)
+            share(found.setdefault(init, Changes(init)), init, name, taken)
         for one in (h for handed in self.handed.values() for h in handed if h.to in chain):
             changes, taken = found.setdefault(one.method, Changes(one.method)), chain[one.to]
             made: Expression = Name(f"{dotted(one.argument)}_shape")
@@ -111,6 +104,7 @@ class _Weights:
             for file in self.project.ordered
             for call in everywhere(file, Call)
             if isinstance(call.function, Attribute) and call.function.name == name
+            if cls is None or self._is_of_kin(call.function, cls)
         ]
         if init is None or init is one.method or len(calls) != 1:
             return one.statement, one.method
@@ -120,7 +114,13 @@ class _Weights:
             return at, init
         return one.statement, one.method
 
-    def taken(self, key: _Key) -> _Taken | None:
+    def _is_of_kin(self, method: Attribute, cls: Class) -> bool:
+        """Whether a method that is called may be one of a class: of no other's `self`."""
+        around = method.nearest(Function)
+        other = around.owner if around is not None and is_own(method, around.receiver) else None
+        return other in (None, *self.project.order(cls), *self.project.descendants(cls))
+
+    def taken(self, key: _Key) -> Taken | None:
         """What a constructor does with a parameter; None where it does anything else with it than
         to share it and to ask for its sizes."""
         if key not in self._taken:
@@ -128,15 +128,9 @@ class _Weights:
             self._taken[key] = self._take(*key)
         return self._taken[key]
 
-    def _take(self, cls: Class, name: str) -> _Taken | None:
+    def _take(self, cls: Class, name: str) -> Taken | None:
         init = self.inits[cls]
-        taken, understood = _Taken([], [], []), set[Expression]()
-        for statement in init.body.body:
-            path = _tied(statement, init.receiver, name)
-            if path is not None:
-                taken.ties.append(statement)
-                taken.paths.append(path)
-                understood.add(statement.expression)  # type: ignore[attr-defined]
+        taken, understood = done_with(init, name)
         measured = False
         for one in (h for h in self.handed[cls] if h.statement.parent is init.body):
             below = self.taken(one.to) if dotted(one.argument) == name else None
@@ -144,14 +138,12 @@ class _Weights:
                 taken.paths.extend(f"{one.name}.{path}" for path in below.paths)
                 understood.add(one.argument)
                 measured = measured or below.measured
-        for node in everywhere(init, Call, Subscript, Attribute):
-            if _is_size(node, name):
-                taken.sizes.append((node, _index(node)))
-                understood |= {n for n in in_scope(node, Name) if n.id == name}
         reads = {node for node in everywhere(init, Name) if node.id == name}
-        plain = any(p.name == name and p.default is None for p in init.parameters)
+        parameter = next((p for p in init.parameters if p.name == name), None)
+        makes = taken.instead is not None
+        plain = parameter is not None and (parameter.default is None or makes)
         taken = taken._replace(measured=measured or bool(taken.sizes))
-        return taken if plain and reads == understood else None
+        return taken if plain and reads == understood and not (makes and taken.measured) else None
 
     # --- what is handed on ------------------------------------------------------------------------
 
@@ -170,9 +162,13 @@ class _Weights:
 
     def _class_of(self, scope: Function | Any, call: Call) -> Class | None:
         """The class of the project, with a constructor, that a call makes."""
-        word, file = dotted(call.function), scope.file
-        made = self.project.resolve(file, word) if word and file is not None else None
+        made = self._called(scope.file, call)
         return made if isinstance(made, Class) and made in self.inits else None
+
+    def _called(self, file: File | None, call: Any) -> Any:
+        """What a call is of, by its name in a file."""
+        word = dotted(call.function) if isinstance(call, Call) else None
+        return self.project.resolve(file, word) if word and file is not None else None
 
     def _given(self, made: Class, call: Call) -> Iterator[tuple[str, Expression]]:
         if any(isinstance(argument, Starred) for argument in call.arguments):
@@ -208,11 +204,9 @@ class _Weights:
             if f"{method.receiver}.{name}" in map(dotted, assign.targets)
         ]
         method, made = stores[0] if len(stores) == 1 else (None, None)
-        word = dotted(made.function) if isinstance(made, Call) else None
-        file = method.file if method is not None else None
-        return self.project.resolve(file, word) if word and file is not None else None
+        return self._called(method.file, made) if method is not None else None
 
-    def _is_all(self, chain: dict[_Key, _Taken], roots: dict[_Handed, Any]) -> bool:
+    def _is_all(self, chain: dict[_Key, Taken], roots: dict[_Handed, Any]) -> bool:
         """Whether nobody else makes what is handed a weight, or has it for a base."""
         known = {one.argument for one in roots}
         for cls, handed in self.handed.items():
@@ -222,12 +216,13 @@ class _Weights:
             return False
         for file in self.project.ordered:
             for call in everywhere(file, Call):
-                word = dotted(call.function)
-                made = self.project.resolve(file, word) if word else None
+                made = self._called(file, call)
                 if isinstance(made, Class) and made in makers:
                     given = dict(self._given(made, call))
-                    if any(given.get(name) not in known for c, name in chain if c is made):
-                        return False
+                    for (cls, name), taken in chain.items():
+                        there = name in given or taken.instead is None
+                        if cls is made and there and given.get(name) not in known:
+                            return False
         return True
 
 
@@ -241,25 +236,6 @@ def _tie(one: _Handed, scope: Function, path: str) -> Statement:
     return Assign([expression(f"{me}.{one.name}.{path}")], expression(f"{me}.{source}"))
 
 
-def _share(changes: Changes, init: Function, name: str, taken: _Taken) -> None:
-    """Let a constructor take the shape in the place of the weight, if it asks for that."""
-    parameter = next(p for p in init.parameters if p.name == name)
-    if taken.measured:
-        changes.replace(parameter, Parameter(f"{name}_shape", parameter.kind))
-    else:
-        changes.change(init, lambda init: _without(init, parameter))
-    for statement in taken.ties:
-        changes.remove(statement)
-    for node, index in taken.sizes:
-        shape = Name(f"{name}_shape")
-        changes.replace(node, shape if index is None else Subscript(shape, clone(index)))
-
-
-def _without(init: Function, parameter: Parameter) -> None:
-    init.parameters = [p for p in init.parameters if p is not parameter]
-    init.restate()
-
-
 def _hand(changes: Changes, one: _Handed, shape: Expression | None) -> None:
     if shape is None:
         changes.change(one.call, lambda call: call.remove(one.argument))
@@ -268,32 +244,6 @@ def _hand(changes: Changes, one: _Handed, shape: Expression | None) -> None:
     changes.replace(one.argument, shape)
     if word is not None:
         changes.change(one.call, lambda call: call.respell(shape, f"{word}_shape"))
-
-
-def _tied(statement: Statement, me: str, name: str) -> str | None:
-    """The path of `self.out.weight = w`."""
-    if not isinstance(statement, Assign) or len(statement.targets) > 1 or statement.operator:
-        return None
-    first, _, path = (dotted(statement.targets[0]) or "").partition(".")
-    shares = isinstance(statement.expression, Name) and statement.expression.id == name
-    return path if shares and first == me and path else None
-
-
-def _is_size(node: Expression, name: str) -> bool:
-    """`w.size(1)`, `w.shape[1]`; `w.size()` and `w.shape` for themselves."""
-    if isinstance(node, Call):
-        return dotted(node.function) == f"{name}.size" and node.keywords in ([], [None])
-    if isinstance(node, Subscript):
-        return dotted(node.object) == f"{name}.shape"
-    around = node.parent
-    whole = not isinstance(around, Subscript) or around.object is not node
-    return whole and dotted(node) == f"{name}.shape"
-
-
-def _index(node: Expression) -> Expression | None:
-    if isinstance(node, Call):
-        return node.arguments[0] if node.arguments else None
-    return node.index if isinstance(node, Subscript) else None
 
 
 PASS = Pass("shared_weights", (), run, of_project=True)
