@@ -11,6 +11,19 @@ from transpile.source.splice import write
 
 METHOD = "class Net(nn.LayerNorm):\n    def f(self, x, m, name):\n        "
 STATEMENTS = {
+    "ps = list(zip(self.fs, m))\n        for f, a in ps:\n            x = f(x) * a": (
+        "for f, a in zip(self.fs, m):\n            x = f(x) * a"
+    ),
+    "vs = (m, self.fs)\n        for i, (a, f) in enumerate(zip(*vs)):\n            x = f(x) * a": (
+        "for i, (a, f) in enumerate(zip(m, self.fs)):\n            x = f(x) * a"
+    ),
+    "ps = list(zip(self.fs, m))\n        for f, a in ps:\n            x = a(x)\n        y = ps": (
+        "ps = list(zip(self.fs, m))\n        for f, a in ps:\n            x = a(x)\n        y = ps"
+    ),
+    "ps = list(zip(m, x))\n        for a, b in ps:\n            y = y + a": (  # the user's name stays
+        "ps = list(zip(m, x))\n        for a, b in ps:\n            y = y + a"
+    ),
+    "ps = m(self.fs)\n        for f in ps:\n            x = f(x)": "ps = m(self.fs)\n        for f in ps:\n            x = f(x)",
     "super(Net, self).f(x)": "super().f(x)",
     "super(Other, self).f(x)": "super(Other, self).f(x)",  # it begins elsewhere
     "y = [super(Net, self).f(a) for a in x]": "y = [super(Net, self).f(a) for a in x]",

@@ -143,7 +143,16 @@ def _listed(frame: Frame, name: str, args: list[Argument]) -> Value:
 
 
 def _zip(frame: Frame, name: str, args: list[Argument]) -> Value:
-    return Sequence(sequence([element_of(a.value) for a in args], True))
+    parts: list[Value] = []
+    for argument in args:
+        value = argument.value
+        if argument.star:  # `zip(*(self.kinds, self.layers))`
+            if not isinstance(value, Sequence) or value.items is None:
+                return UNKNOWN
+            parts += map(element_of, value.items)
+        else:
+            parts.append(element_of(value))
+    return Sequence(sequence(parts, True))
 
 
 def _filter(frame: Frame, name: str, args: list[Argument]) -> Value:

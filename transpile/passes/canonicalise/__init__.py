@@ -37,6 +37,8 @@
     checkpoint(self.block.__call__, x)       checkpoint(self.block, x)
     torch.nonzero(m).size(0)                 torch.count_nonzero(m).item()
     {"a": m} | {"b": n}                      {"a": m, "b": n}
+    checkpoint_sequential(self.layers, 1, x) self.layers(x)
+    fs = list(zip(a, b)); for f, x in fs     for f, x in zip(a, b), where f is called
     torch.arange(1, x.dim()).tolist()        list(range(1, x.dim()))
     if x == None                             if x is None
     try: a = torch.autocast, except: …       a = torch.autocast, which is there today
@@ -50,21 +52,24 @@ Only what stands in the text decides it: no values are known yet.
 from functools import partial
 from typing import Any
 
+from ...model.constants import is_constant
 from ...model.expressions import Call
 from ...model.fresh_names import Names
 from ...model.libraries import registers
 from ...model.names import imported
 from ...model.node import Node
 from ...model.program import Class, Function, Scope
-from ...model.statements import Assign, ExpressionStatement, If, Try
+from ...model.statements import Assign, ExpressionStatement, For, If, Try
 from ..pass_ import Changes, Pass
 from .by_name import one_by_one, passes_by, set_past, updates
 from .choices import called, chosen_call
 from .compatibility import stand_in
 from .context import Site
 from .contexts import has_stand_in, switch, switched_on, without_stand_in
+from .iterables import named_iterable, put
 from .methods import bound, given_itself
 from .reductions import in_a_loop, nested_by_name, runs_by_name, runs_in_turn
+from .segments import KEPT, in_one, runs_segments
 from .spellings import spelled
 
 
@@ -78,6 +83,8 @@ def run(scope: Scope, facts: Any = None) -> Changes:
         _switches(changes, at.function)
         _choices(changes, at.function)
         _sequentials(changes, at.function)
+        _iterables(changes, at.function)
+        _segments(changes, at.function)
         turns = _turns(changes, at.function)
     for node, make in spelled(at):
         if node not in turns:
@@ -126,6 +133,22 @@ def _choices(changes: Changes, function: Function) -> None:
         if (call := chosen_call(function, choice)) is not None:
             changes.replace(call, partial(called, statement=choice))
             changes.remove(choice)
+
+
+def _segments(changes: Changes, function: Function) -> None:
+    for call in function.nodes(Call):
+        if runs_segments(function, call):
+            if not is_constant(call.arguments[1], 1):  # torch runs the last one once
+                changes.report("taken-for-granted", call, KEPT)
+            changes.replace(call, in_one)
+
+
+def _iterables(changes: Changes, function: Function) -> None:
+    """A list that has a name only to be gone over."""
+    for loop in function.nodes(For):
+        if (named := named_iterable(function, loop)) is not None:
+            changes.change(loop, partial(put, named=named))
+            changes.remove(named.made)
 
 
 def _sequentials(changes: Changes, function: Function) -> None:
