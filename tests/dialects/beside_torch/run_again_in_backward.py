@@ -52,11 +52,25 @@ class Block(nn.Module):
         return self.drop(self.fc(x)) * emb
 
 
+class Norm(nn.Module):
+    def __init__(self, use):
+        super().__init__()
+        self.use = use
+        self.norm = nn.LayerNorm(4)
+
+    def forward(self, x):
+        return checkpoint(self._forward, (x,), self.parameters(), self.use)
+
+    def _forward(self, x):
+        return self.norm(x)
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.a = Block(True)
         self.b = Block(False)
+        self.norm = Norm(True)
 
     def forward(self, x):
-        return self.b(self.a(x, x.cos()), x.sin())
+        return self.norm(self.b(self.a(x, x.cos()), x.sin()))

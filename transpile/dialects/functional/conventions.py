@@ -42,6 +42,7 @@ from .given_modules import AsGiven
 from .indirect_modules import (
     ListedAtTimes,
     bound_by,
+    is_given,
     is_listed,
     is_of_class,
     is_unplaced,
@@ -179,7 +180,7 @@ class Conventions(Signatures):
 
     def is_joint(self, call: Call) -> bool:
         inside = set(map(is_inside, self.targets(call) or ()))  # such a one has the params
-        return not isinstance(call.function.value, Module) and len(inside) < 2
+        return len(inside) < 2 and not (is_given(call) or isinstance(call.function.value, Module))
 
     def is_alike(self, target: Function, all: Threads) -> bool:
         if self.modules.is_identity(target) and not all.takes:
@@ -262,8 +263,7 @@ class Conventions(Signatures):
             return False
         if self._refused is not None:
             return node in self._refused
-        module = module_of(node)
-        if module is None or not is_unplaced(module):
+        if (module := module_of(node)) is None or not is_unplaced(module):
             return False
         asks = self._asks(node)  # its class may turn out to ask for more than it does so far
         self._unplaced[node] = asks and self._unplaced.get(node, True)

@@ -6,7 +6,7 @@ from ...facts.computed_methods import methods_named
 from ...facts.effects import EffectsOf
 from ...facts.modules import Modules
 from ...facts.values.lattice import Function as FunctionValue
-from ...facts.values.lattice import Method, Module
+from ...facts.values.lattice import Functions, Method, Module
 from ...model.expressions import Attribute, Call
 from ...model.names import dotted
 from ...model.program import Class, Function
@@ -26,7 +26,7 @@ class Targets:
             return [value.function, *self._overriding(value)]
         if found is None and (named := self.modules.of_layer(call.function)) is not None:
             return [named]
-        if found is None and (several := self.computed(call)):
+        if found is None and (several := self.computed(call) or self._several(call)):
             return several
         if found is None:
             above = self._above(call)
@@ -43,6 +43,12 @@ class Targets:
         if cls is None or not isinstance(named, Call) or not self.modules.is_module(cls):
             return []
         return methods_named(named, cls, self.modules.home(cls))
+
+    def _several(self, call: Call) -> list[Function]:
+        """The methods of which a function is handed one: `func(x)`, of `func=self._forward`."""
+        value = call.function.value
+        known = value.ordered if isinstance(value, Functions) else []
+        return [f for one in known for f in (one.function, *self._overriding(one))]
 
     def beside_sequential(self, call: Call) -> list[Function] | None:
         """What else than the items of a Sequential of torch's a call may run; None where it runs no

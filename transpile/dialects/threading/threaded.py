@@ -64,8 +64,8 @@ def is_threaded(node: Node) -> bool:
     if isinstance(node, (Apply, New)):
         return True
     called = node.function.value if isinstance(node, Call) else None
-    if isinstance(called, Functions):  # a method that is handed on has what it takes with it
-        return all(one.owner is None for one in called.several)
+    if isinstance(called, Functions):
+        return len({one.owner is None for one in called.several}) == 1
     if isinstance(called, ClassValue):
         classes = classes_of(called)
         return bool(classes) and all(isinstance(cls, Class) for cls in classes)
