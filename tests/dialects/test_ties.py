@@ -702,3 +702,25 @@ def test_a_module_is_handed_to_another_as_its_arrays(target):
         "equinox": 'nn.with_array(self.trunk, "emb", self.emb)(x)',
     }
     assert owned[target] in made.code
+
+
+LARGE = """        if large:
+            self.kind = "large"
+            self._init_large()
+        else:
+            self.kind = "small"
+            self.out = nn.Linear(4, 5)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_weight_that_is_handed_in_a_method_is_made_by_its_owner_alone(target):
+    source = program("weights_handed_on_one_way")
+    source = source.replace(LARGE, "        self._init_large()\n")
+    source = source.replace('self.head(x) if self.kind == "large" else self.out(x)', "self.head(x)")
+    assert "kind" not in source
+    verify(source, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
+    if target == "functional":
+        (made,), support, _ = engine.convert([given(source)], "", target)
+        params = converted(made.code, support)["Net"]().init(jax.random.key(0))
+        assert params["head"].keys() == {"dense", "bias"}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ...facts.memory.indices import number
-from ...facts.modules import Field, Modules
+from ...facts.modules import Modules
 from ...facts.values.lattice import BOOL, Module, Tensor
 from ...model.constants import is_none
 from ...model.copy import clone
@@ -163,7 +163,8 @@ def _ties(methods: Iterable[Function], modules: Modules) -> Iterator[Tied]:
         owners.setdefault(tied.path, set()).add(tied.owner)
     settled: dict[str, str] = {}
     for tie, tied in found:
-        if not tied.always and (len(owners[tied.path]) > 1 or may_lack(tie, modules)):
+        untied = may_lack(tie, modules) and not _is_handed(tie, modules)
+        if not tied.always and (len(owners[tied.path]) > 1 or untied):
             continue  # it is not seen from the model what it was tied to, or that it was
         if tied.owner in owners and tied.owner not in settled:
             continue  # the owner has another one on some ways
@@ -205,18 +206,18 @@ def may_lack(tie: Tie, modules: Modules) -> bool:
     classes = [] if value.open and not value.is_self else modules.classes_of(value.refs)
     if isinstance(tie.source.value, Module):
         return False  # all arrays of one that it was given
-    name = tie.target.name
-    if classes and all(_is_handed(modules.fields(cls).get(name)) for cls in classes):
-        return False
-    arrays = [modules.arrays(cls).get(name) for cls in classes]
+    arrays = [modules.arrays(cls).get(tie.target.name) for cls in classes]
     # what `self` alone gets by the tie is read only where it was tied
     return not classes or any(not value.is_self if a is None else a.optional for a in arrays)
 
 
-def _is_handed(field: Field | None) -> bool:
-    """Whether all constructions hand an array, in the place of which a pass has left None
-    (`shared_weights.py`): `self.head = Head(self.embed.weight)`."""
-    return field is not None and all(is_none(v) and v.start < 0 for v in field.values)
+def _is_handed(tie: Tie, modules: Modules) -> bool:
+    """Whether all constructions of a module hand it the array, in the place of which a pass has
+    left None (`shared_weights`): `self.head = Head(self.embed.weight)`."""
+    classes = modules.classes_of_value(tie.target.object.value)
+    fields = [modules.fields(cls).get(tie.target.name) for cls in classes]
+    handed = (f is not None and all(is_none(v) and v.start < 0 for v in f.values) for f in fields)
+    return bool(fields) and all(handed)
 
 
 def below(module: Node | None, me: str | None) -> str | None:
