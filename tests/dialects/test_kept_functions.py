@@ -242,7 +242,7 @@ def test_a_decorator_of_a_constructor_costs_its_class_alone(target, decorator):
         built(partial(scope["Net"], 4), scope["Net"])
 
 
-CALLED_BY_WHO_IS_GIVEN = """
+CALLED_BY_ITS_DEFAULT = """
 def step(model, x):
     return model.fc(x)
 
@@ -259,6 +259,9 @@ class Stepped(nn.Module):
     def forward(self, x):
         return run(self, x)
 """
+CALLED_BY_WHO_IS_GIVEN = CALLED_BY_ITS_DEFAULT.replace("fn=step", "fn").replace(
+    "(self):\n        super().__init__()", "(self, fn=step):\n        super().__init__()\n        self.fn = fn"
+).replace("run(self, x)", "run(self, x, self.fn)")
 
 
 @pytest.mark.parametrize("target, told", [("flax", []), ("equinox", ["unsupported"]), ("functional", ["unsupported"])])
@@ -697,3 +700,9 @@ def test_the_forward_of_a_layer_kept_under_another_name_runs_that_layer():
     text += "        self.fc = nn.Linear(4, 4)\n        self.run = self.fc.forward\n\n"
     text += "    def forward(self, x):\n        return self.run(x)\n"
     verify(HEAD + text, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], "flax")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_module_that_a_function_by_default_calls_a_part_of(target):
+    x = torch.randn(3, 4, dtype=torch.float64)
+    verify(HEAD + CALLED_BY_ITS_DEFAULT, "Stepped", "", [x], target)
