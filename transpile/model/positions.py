@@ -1,9 +1,11 @@
 """Where nodes stand in the user's text, and what stands there."""
 
 import re
+from collections.abc import Iterator
 
 from .node import INSERTED, Node, Span
 from .program import Scope
+from .statements import Block
 
 
 def place(node: Node) -> tuple[str, int, int]:
@@ -19,11 +21,22 @@ def place(node: Node) -> tuple[str, int, int]:
 
 
 def source_of(node: Node) -> str:
-    """The user's text of a node, on one line; of one that a pass made that of what it stands in."""
-    stands = (n for n in (node, *node.ancestors()) if not isinstance(n, Scope))
-    span = _replaced(node) or next((n.origin for n in stands if n.origin is not None), None)
+    """The user's text of a node, on one line; of one that a pass made that of what it stands in, or
+    of the statement that it was put behind."""
+    span = _replaced(node) or next((n.origin for n in _near(node) if n.origin is not None), None)
     lines = re.sub(r"(?<=[\[({])\s*\n\s*|\s*\n\s*(?=[])}])", "", span.text if span else "")
     return " ".join(lines.split())
+
+
+def _near(node: Node) -> Iterator[Node]:
+    """A node and what it stands in; in a block what stands above it there goes first."""
+    inner = node
+    for around in (node, *node.ancestors()):
+        if isinstance(around, Block):
+            yield from reversed(around.body[: [n is inner for n in around.body].index(True)])
+        elif not isinstance(around, Scope):
+            yield around
+        inner = around
 
 
 def _replaced(node: Node) -> Span | None:
