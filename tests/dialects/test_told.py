@@ -667,3 +667,13 @@ def test_a_backward_that_runs_forward_again_is_a_checkpoint(target):
     x = torch.randn(3, 4, dtype=torch.float64)
     told = ["taken-for-granted"] * (1 + len(AGAIN_IN_BACKWARD[target]))
     verify(source, "Net", "", [x], target, told)
+
+
+def test_what_raises_quotes_a_statement_and_no_class():
+    """A tie that a pass has put behind the statement that hands a weight on, which runs twice."""
+    source = program("weights_handed_on_one_way")
+    source = source.replace("            self._init_large()\n", 2 * "            self._init_large()\n")
+    source = source.replace("        self.head = ", "        for _ in range(2):\n            self.head = ")
+    (made,), _, _ = engine.convert([given(source)], "", "functional")
+    assert "tied-weight" in {d.id for d in made.diagnostics}
+    assert '"self.head = Head(4, 5, weight=self.embed.weight)"' in made.code

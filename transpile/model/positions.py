@@ -21,18 +21,19 @@ def place(node: Node) -> tuple[str, int, int]:
 
 
 def source_of(node: Node) -> str:
-    """The user's text of a node, on one line; of one that a pass made that of what it stands in, or
-    of the statement that it was put behind."""
+    """The user's text of a node, on one line; of one that a pass made that of what it stands in, of
+    its parts, or of the statement that it was put behind."""
     span = _replaced(node) or next((n.origin for n in _near(node) if n.origin is not None), None)
     lines = re.sub(r"(?<=[\[({])\s*\n\s*|\s*\n\s*(?=[])}])", "", span.text if span else "")
     return " ".join(lines.split())
 
 
 def _near(node: Node) -> Iterator[Node]:
-    """A node and what it stands in; in a block what stands above it there goes first."""
+    """A node and what it stands in; before a block the parts of the statement, and those above."""
     inner = node
     for around in (node, *node.ancestors()):
         if isinstance(around, Block):
+            yield from inner.walk()
             yield from reversed(around.body[: [n is inner for n in around.body].index(True)])
         elif not isinstance(around, Scope):
             yield around
