@@ -23,7 +23,7 @@ What torch differentiates by are the arguments alone, and JAX by all that is run
 """
 
 import re
-from typing import Any, TypeVar
+from typing import Any
 
 from ..model.constants import is_none
 from ..model.copy import clone, moved_copy
@@ -31,6 +31,7 @@ from ..model.edits import block_of
 from ..model.expressions import Attribute, Call, Comprehension, Constant, Display, Name, Starred
 from ..model.fresh_names import free, taken
 from ..model.names import (
+    below,
     dotted,
     everywhere,
     imported,
@@ -47,7 +48,6 @@ from ..model.project import Project
 from ..model.statements import Assign, ExpressionStatement, Return, With
 from .pass_ import Changes, Pass
 
-N = TypeVar("N", bound=Node)
 _COPIES = frozenset(("detach", "requires_grad_", "view_as", "clone"))
 _CAPTURED = (
     "backward runs this again: its gradients are of all that is run depends on, in torch of the "
@@ -125,32 +125,21 @@ def _run_again(forward: Function, backward: Function) -> Call | None:
     if dotted(given) != cotangents or not _gives(backward, grads[0]):
         return None
     ran = _value(backward, outputs)
+    if not isinstance(ran, Call) or not _is_part(ran.function, ctx):
+        return None
+    word, copied = last_word(ran.function), [_field(_value(backward, a)) for a in _spread(ran)]
     context = forward.parameters[0].name
-    for call in _all(forward, Call):
-        if isinstance(ran, Call) and _is_of(call, context) and _is_of(ran, ctx):
-            same = call.function.name == ran.function.name  # type: ignore[attr-defined]
-            fields = _fields(call)
-            if same and None not in fields and _copied(ran, backward) == fields:
+    for call in below(forward, Call):
+        if _is_part(call.function, context) and last_word(call.function) == word:
+            fields = [a.name if isinstance(a, Attribute) else None for a in _spread(call)]
+            if None not in fields and copied == fields:
                 return call
     return None
 
 
-def _is_of(call: Call, context: str) -> bool:
-    """`ctx.run(*ctx.tensors)`"""
-    function = call.function
-    return isinstance(function, Attribute) and dotted(function.object) == context
-
-
-def _fields(call: Call) -> list[str | None]:
-    """The names of the fields that a call is given, each of which it spreads."""
-    given = [a.expression if isinstance(a, Starred) else a for a in call.arguments]
-    return [a.name if isinstance(a, Attribute) else None for a in given]
-
-
-def _copied(call: Call, backward: Function) -> list[str | None]:
-    """The fields of which a call is given copies."""
-    given = [a.expression if isinstance(a, Starred) else a for a in call.arguments]
-    return [_field(_value(backward, a)) for a in given]
+def _spread(call: Call) -> list[Expression]:
+    """What a call is given, without the star: `ctx.tensors` of `ctx.run(*ctx.tensors)`."""
+    return [a.expression if isinstance(a, Starred) else a for a in call.arguments]
 
 
 def _field(value: Expression | None) -> str | None:
@@ -196,20 +185,20 @@ def _is_plain(forward: Function, again: Call) -> bool:
     """Whether it is a function without the context, once what it keeps there is left out; it is
     written so."""
     context, *rest = forward.parameters
-    names, fields = {p.name for p in rest}, [n for n in _all(forward, Attribute)]
+    names, fields = {p.name for p in rest}, list(below(forward, Attribute))
     read = {n.name for n in fields if _is_part(n, context.name) and not is_target(n)}
-    for assign in [a for a in _all(forward, Assign) if _is_part(a.targets[0], context.name)]:
+    for assign in [a for a in below(forward, Assign) if _is_part(a.targets[0], context.name)]:
         kept = assign.targets[0].name  # type: ignore[attr-defined]
         if kept not in read or dotted(assign.expression) == kept:
             block_of(assign).remove(assign)
         elif kept in names:
             return False
-    for statement in _all(forward, ExpressionStatement):
+    for statement in list(below(forward, ExpressionStatement)):
         call = statement.expression
         if isinstance(call, Call) and _is_part(call.function, context.name):
             if not any(n is again for n in call.walk()):  # ctx.save_for_backward(x)
                 block_of(statement).remove(statement)
-    for within in _all(forward, With):
+    for within in list(below(forward, With)):
         if any(last_word(getattr(c, "function", None)) != "no_grad" for c, _ in within.pairs):
             return False
         within.unwrap()
@@ -217,11 +206,6 @@ def _is_plain(forward: Function, again: Call) -> bool:
         part.replace(Name(part.name))  # type: ignore[attr-defined]
     forward.parameters = rest
     return not any(is_name(n, context.name) for n in forward.walk())
-
-
-def _all(function: Function, kind: type[N]) -> list[N]:
-    """The nodes of a kind in a function that is a copy: it has no index."""
-    return [n for n in function.walk() if isinstance(n, kind)]
 
 
 def _is_part(node: Node | None, context: str) -> bool:

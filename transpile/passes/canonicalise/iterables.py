@@ -34,10 +34,12 @@ def named_iterable(function: Function, loop: For) -> Named | None:
     made = block.body[at - 1] if at else None  # type: ignore[union-attr]
     if not isinstance(made, Assign) or made.operator or len(made.targets) != 1:
         return None
+    if not _is_plain(made.expression):
+        return None
     target = made.targets[0]
     word = target.id if isinstance(target, Name) else None
     uses = [n for n in everywhere(function, Name) if n.id == word and n is not target]
-    if len(uses) != 1 or not _is_gone_over(uses[0], loop) or not _is_plain(made.expression):
+    if len(uses) != 1 or not _is_gone_over(uses[0], loop):
         return None
     bound = set(target_names(loop.target))
     calls = (n for n in loop.body.walk() if isinstance(n, Call))
