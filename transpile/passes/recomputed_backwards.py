@@ -6,7 +6,7 @@ class Again(torch.autograd.Function):             def again(run, n, *args):
     def forward(ctx, run, n, *args):                  return torch.utils.checkpoint.checkpoint(
         ctx.run = run                                     run, *tensors, use_reentrant=False
         ctx.tensors = list(args[:n])                  )
-        ctx.params = list(args[n:])
+        ctx.weights = list(args[n:])
         with torch.no_grad():
             return ctx.run(*ctx.tensors)
     @staticmethod
@@ -14,10 +14,10 @@ class Again(torch.autograd.Function):             def again(run, n, *args):
         copies = [x.detach().requires_grad_() for x in ctx.tensors]
         with torch.enable_grad():
             out = ctx.run(*copies)
-        found = torch.autograd.grad(out, copies + ctx.params, grads)
+        found = torch.autograd.grad(out, copies + ctx.weights, grads)
         return (None, None) + found
 
-y = Again.apply(f, 2, x, w, *params)              y = again(f, 2, x, w, *params)
+y = Again.apply(f, 2, x, w, *weights)             y = again(f, 2, x, w, *weights)
 
 What torch differentiates by are the arguments alone, and JAX by all that is run depends on.
 """
